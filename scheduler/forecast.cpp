@@ -134,20 +134,6 @@ std::int64_t resource_where_rungs_mislead(const JobSpec& spec) {
   return total;
 }
 
-std::int64_t resource_where_fronts_go_on(const JobSpec& spec) {
-  const Plan plan = make_plan(spec);
-  const SchedulerType type = spec.scheduler.type;
-  const bool quota = type == SchedulerType::automatic || type == SchedulerType::asha_delayed;
-  if (!quota || spec.more_objectives.empty()) return plan.total_resource;
-  PlannedBracket bracket = plan.brackets.front();
-  int left = bracket.rungs.front().trials;
-  for (PlannedRung& rung : bracket.rungs) {
-    rung.trials = left;
-    left = std::max(1, left - (left + spec.scheduler.eta - 1) / spec.scheduler.eta);
-  }
-  return plan.total_resource - plan.brackets.front().total_resource() + bracket.total_resource();
-}
-
 Json to_json(const Forecast& forecast) {
   return {{"workers", forecast.workers},
           {"seconds_per_unit", forecast.seconds_per_unit},

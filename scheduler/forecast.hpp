@@ -29,8 +29,4 @@ Json to_json(const Forecast& forecast);
 // as it looks at: new trials then start above those, and each costs more. Without an audit: total_resource itself.
 std::int64_t resource_where_rungs_mislead(const JobSpec& spec);
 
-// What it becomes at most where with several objectives the first front of each rung goes on too, up to all but 1 in eta
-// (policies/promotion_rule.hpp). Elsewhere: total_resource itself.
-std::int64_t resource_where_fronts_go_on(const JobSpec& spec);
-
 }  // namespace tuneband

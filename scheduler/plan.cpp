@@ -105,6 +105,16 @@ std::int64_t planned_uncut(const SchedulerSpec& spec, const std::vector<std::int
   return UncutShare::expected(std::llround(of_a_trial * static_cast<double>(trials)), spec.max_resource);
 }
 
+// What it takes with as many trials at each rung as the fronts of several objectives may be: up to all but 1 in eta.
+std::int64_t resource_with_fronts(PlannedBracket bracket, int eta) {
+  int left = bracket.rungs.front().trials;
+  for (PlannedRung& rung : bracket.rungs) {
+    rung.trials = left;
+    left = std::max(1, left - (left + eta - 1) / eta);
+  }
+  return bracket.total_resource();
+}
+
 // One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
 // evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
@@ -123,6 +133,9 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
     if (!median) left /= spec.scheduler.eta;
   }
   plan.total_resource = bracket.total_resource() + uncut * spec.scheduler.max_resource;
+  const bool fronts_go_on = spec.scheduler.type == SchedulerType::automatic || spec.scheduler.type == SchedulerType::asha_delayed;
+  if (fronts_go_on && !spec.more_objectives.empty())
+    plan.front_resource = resource_with_fronts(bracket, spec.scheduler.eta) - bracket.total_resource();
   if (ModelShare::in(spec.scheduler) && top > 0) {
     // Nothing, where one trial goes from rung to rung and each is a training of its own.
     const std::int64_t left_to_train = std::max<std::int64_t>(0, plan.total_resource_without_stopping - plan.total_resource);
@@ -253,6 +266,7 @@ Json to_json(const Plan& plan) {
           {"trials", plan.trials ? Json(*plan.trials) : Json(nullptr)},
           {"total_resource", plan.total_resource},
           {"model_resource", plan.model_resource},
+          {"front_resource", plan.front_resource},
           {"total_resource_without_stopping", plan.total_resource_without_stopping},
           {"restarts", plan.restarts},
           {"exact", plan.exact}};

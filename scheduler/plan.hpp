@@ -63,6 +63,7 @@ struct Plan {
   std::optional<int> trials;                         // nothing: until another limit
   std::int64_t total_resource = 0;                   // over all of them, and of the model
   std::int64_t model_resource = 0;                   // spent where the sampler's model expects to learn most, whichever trials
+  std::int64_t front_resource = 0;                   // at most on top of it, where first fronts go on (promotion_rule.hpp)
   std::int64_t total_resource_without_stopping = 0;  // every trial to max_resource
   bool restarts = false;                             // SchedulerSpec::restarts
   bool exact = true;                                 // false for asynchronous rules: how many go on depends on arrival order

@@ -143,6 +143,7 @@ PlanInfo plan_from_json(const Json& json) {
   plan.ladder = integers_of<std::int64_t>(json, "ladder");
   plan.actual = list_from_json(json, "actual", rung_from_json);
   plan.total_resource = integer_of(json, "total_resource");
+  plan.front_resource = integer_of(json, "front_resource");
   plan.total_resource_without_stopping = integer_of(json, "total_resource_without_stopping");
   plan.restarts = boolean_of(json, "restarts");
   plan.exact = boolean_of(json, "exact");

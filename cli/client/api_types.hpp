@@ -99,6 +99,7 @@ struct PlanInfo {
   std::vector<std::int64_t> ladder;
   std::vector<RungInfo> actual;  // by bracket, rung
   std::int64_t total_resource = 0;
+  std::int64_t front_resource = 0;  // that several objectives may add at most
   std::int64_t total_resource_without_stopping = 0;
   bool restarts = false;  // each rung is a training of its own
   bool exact = false;

@@ -86,9 +86,9 @@ Finished show_plan(Console& console, const PlanOptions& options) {
     console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
                                   format_resource(most, unit)));
   }
-  if (const std::int64_t most = resource_where_fronts_go_on(spec); most > plan.total_resource) {
+  if (plan.front_resource > 0) {
     console.field("", fmt::format("up to about {} where many are the best in one of the objectives: at the end they all go on",
-                                  format_resource(most, unit)));
+                                  format_resource(plan.total_resource + plan.front_resource, unit)));
   }
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");

@@ -354,12 +354,12 @@ void print_best_of(Console& console, const JobSummary& summary) {
   note_better_lower(console, job, *summary.best);
 }
 
-// What the job was expected to spend when it was submitted. Whom fronts let go on is more.
-std::string planned_text(const PlanInfo& plan, const JobInfo& job) {
+// What the job was expected to spend when it was submitted.
+std::string planned_text(const PlanInfo& plan) {
   if (!plan.bounded) return "";
-  const bool fronts = !job.more_metrics.empty() && (job.scheduler == "auto" || job.scheduler == "asha_delayed");
-  return fmt::format(" of {}{} planned{}", plan.exact ? "" : "about ", plan.total_resource,
-                     fronts ? " and those of the fronts" : "");
+  const std::string fronts =
+      plan.front_resource > 0 ? fmt::format(", or up to {} with the fronts", plan.total_resource + plan.front_resource) : "";
+  return fmt::format(" of {}{} planned{}", plan.exact ? "" : "about ", plan.total_resource, fronts);
 }
 
 // "size at most 10 and recall at least 0.8"
@@ -395,7 +395,7 @@ void print_state(Console& console, const JobSummary& summary) {
     console.field("queue", fmt::format("place {} for the next free worker (time used, by weight)", *job.queue_position));
   }
   console.field("spent", fmt::format("{}{}, {} of training, {} {}", format_resource(job.resource_spent, job.resource_name),
-                                     planned_text(summary.plan, job), format_duration(job.training_seconds),
+                                     planned_text(summary.plan), format_duration(job.training_seconds),
                                      format_duration(job.seconds(now_ms())), job.ended() ? "from start to end" : "so far"));
   console.field("saved", saved_text(summary.costs, job));
   if (job.expected_improvement) {

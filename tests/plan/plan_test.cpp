@@ -381,6 +381,21 @@ TEST(Plans, OfAModelBesideTheRungsCountWhatItSpends) {
   EXPECT_EQ(make_plan(one_rung).model_resource, 0);
 }
 
+TEST(Plans, TellWhatTheFirstFrontsOfSeveralObjectivesMayAdd) {
+  JobSpec job = job_of(spec_of(27, 3, 3, SchedulerType::asha_delayed), 27);
+  EXPECT_EQ(make_plan(job).front_resource, 0) << "of one objective there are none";
+  job.more_objectives.emplace_back();
+  EXPECT_EQ(make_plan(job).total_resource, 27 * 3 + 9 * 6 + 3 * 18);
+  EXPECT_EQ(make_plan(job).front_resource, (18 - 9) * 6 + (12 - 3) * 18);
+  job.limits.max_trials = 4;
+  EXPECT_EQ(make_plan(job).front_resource, (2 - 1) * 6) << "at least 1 of eta stays";
+  job.limits.max_trials = 1;
+  EXPECT_EQ(make_plan(job).front_resource, 0);
+  job.limits.max_trials = 27;
+  job.scheduler.type = SchedulerType::asha_promotion;
+  EXPECT_EQ(make_plan(job).front_resource, 0) << "it has no quota";
+}
+
 TEST(Plans, WithoutStoppingRunEveryTrialToTheTop) {
   const Plan plan = make_plan(job_of(spec_of(27, 1, 3, SchedulerType::none), 12));
   EXPECT_EQ(trials_text(plan.brackets), "12");
@@ -405,7 +420,7 @@ TEST(PlanJson, HasThePublishedShape) {
                     "rungs": [{"resource": 1, "trials": 9}, {"resource": 3, "trials": 3}, {"resource": 9, "trials": 1}]},
                    {"index": 1, "s": 1, "trimmed": true, "total_resource": 9,
                     "rungs": [{"resource": 3, "trials": 1}, {"resource": 9, "trials": 1}]}],
-      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "model_resource": 0,
+      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "model_resource": 0, "front_resource": 0,
       "total_resource_without_stopping": 90, "restarts": false, "exact": true})"));
 }
 

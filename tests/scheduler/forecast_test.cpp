@@ -89,23 +89,6 @@ TEST(Forecast, TellsWhatARunSpendsWhoseRungsMislead) {
   }
 }
 
-TEST(Forecast, TellsWhatItIsAtMostWhereTheFrontsOfTheRungsGoOn) {
-  Json document{{"trainer", {{"resume", "checkpoint"}}},
-                {"sampler", {{"type", "random"}}},
-                {"scheduler", {{"type", "asha_delayed"}, {"min_resource", 3}, {"max_resource", 27}}},
-                {"limits", {{"max_trials", 27}}}};
-  EXPECT_EQ(resource_where_fronts_go_on(forecast_job(document)), 27 * 3 + 9 * 6 + 3 * 18) << "of one objective there are none";
-  JobSpec two = forecast_job(document);
-  two.more_objectives.emplace_back();
-  EXPECT_EQ(resource_where_fronts_go_on(two), 27 * 3 + 18 * 6 + 12 * 18);
-  two.limits.max_trials = 4;
-  EXPECT_EQ(resource_where_fronts_go_on(two), 4 * 3 + 2 * 6 + 1 * 18) << "at least 1 of eta stays";
-  two.limits.max_trials = 1;
-  EXPECT_EQ(resource_where_fronts_go_on(two), 27);
-  two.scheduler.type = SchedulerType::asha_promotion;
-  EXPECT_EQ(resource_where_fronts_go_on(two), make_plan(two).total_resource) << "it has no quota";
-}
-
 // A ladder of `auto` of which the audits leave the rungs from `lowest` on: every trial trains until there, and those that the
 // rungs are not asked about train whole. Where rungs restart, the nine trials of each audit trained its rung as well.
 std::int64_t expected_where_misled(const JobSpec& spec, std::size_t lowest) {

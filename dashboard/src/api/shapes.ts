@@ -275,6 +275,7 @@ export interface Plan {
   trials: number | null;
   total_resource: number;
   model_resource: number;
+  front_resource: number;
   total_resource_without_stopping: number;
   restarts: boolean;
   exact: boolean;

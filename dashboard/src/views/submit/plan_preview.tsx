@@ -49,6 +49,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
         </p>
       )}
       {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice.</p>}
+      {plan.front_resource > 0 && <p class="muted">Up to about {plan.total_resource + plan.front_resource} where many are the best in one of the objectives: at the end they all go on.</p>}
       {plan.restarts && <p class="muted">Each rung is a training of its own, from nothing.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="Brackets of the plan">
         <table class="plain">
