@@ -33,8 +33,9 @@ export function formatTick(value: number): string {
   return needsExponent(value) ? format('.2~e')(value) : Math.abs(value) >= 1e4 ? short(value) : axis(value);
 }
 
-export function formatCount(value: number): string {
-  return value.toLocaleString('en').replaceAll(',', ' ');
+// "1 trial", "2 trials".
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const kilo = 1000;

@@ -6,7 +6,7 @@ import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
 import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
-import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
+import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
 import { rowOfTrial } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
@@ -26,6 +26,7 @@ test('numbers have the digits that a person needs', () => {
 
 test('durations and shares', () => {
   assert.deepEqual([0.002, 0.5, 7.25, 59, 90, 3720, 90000].map(formatDuration), ['2 ms', '0.50 s', '7.3 s', '59 s', '1 min 30 s', '1 h 2 min', '1 d 1 h']);
+  assert.deepEqual([0, 1, 2].map((count) => formatCount(count, 'trial')), ['0 trials', '1 trial', '2 trials']);
   assert.deepEqual([0, 0.004, 0.5, 1].map(formatShare), ['0 %', '0.40 %', '50 %', '100 %']);
 });
 

@@ -5,7 +5,7 @@ import { transport } from '../../api/transport.ts';
 import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
 import { furtherValuesOf, trainingOf, units } from '../../data/explain.ts';
-import { formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
+import { formatCount, formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
 import { ended, type JobStore } from '../../state/job_store.ts';
@@ -128,7 +128,7 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
         ))}
         {job.trials.created === 0 && <li class="muted">No trial yet</li>}
       </ul>
-      <p class="muted">{job.trials.created}{job.trials.planned === null ? '' : ` of ${job.trials.planned}`} trials, {job.scheduler.replaceAll('_', ' ')}</p>
+      <p class="muted">{job.trials.planned === null ? formatCount(job.trials.created, 'trial') : `${job.trials.created} of ${formatCount(job.trials.planned, 'trial')}`}, {job.scheduler.replaceAll('_', ' ')}</p>
       {waiting.length > 0 && !done && (
         <p><b>Waiting:</b> {waiting.map(([reason, count]) => `${count} ${count === 1 ? 'trial' : 'trials'}, ${reason}`).join('; ')}</p>
       )}
@@ -184,7 +184,7 @@ export function Warnings({ store }: { store: JobStore }): JSX.Element | null {
       {bad > 0 && (
         <div class="notice">
           <p>
-            <b>{job.objective.metric} is NaN or infinite in {bad === measured ? 'every trial that has a value' : `${bad} of ${measured} trials`}</b>; they rank last.{' '}
+            <b>{job.objective.metric} is NaN or infinite in {bad === measured ? 'every trial that has a value' : `${bad} of ${formatCount(measured, 'trial')}`}</b>; they rank last.{' '}
             {first !== null && <a href={hrefOf(['jobs', store.name, 'trials', first])}>trial {first} was the first</a>}
           </p>
         </div>

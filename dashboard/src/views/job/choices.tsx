@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { fieldNames } from '../../data/filter.ts';
-import { formatValue } from '../../data/numbers.ts';
+import { formatCount, formatValue } from '../../data/numbers.ts';
 import { valueAt } from '../../data/space.ts';
 import { choose, chosen } from '../../state/place.ts';
 import { brushes, clearChoices, pick, select, selected, setBrush, type Brush } from '../../state/selection.ts';
@@ -24,7 +24,7 @@ export function Choices(): JSX.Element {
       {selected.value.map((trial) => <Chip label={`trial ${trial}`} remove={() => pick(trial, true)} strong />)}
       {selected.value.length > 1 && <button type="button" class="small" onClick={() => select([])}>unselect all</button>}
       {anything && <button type="button" class="small" onClick={clearChoices}>clear</button>}
-      <span class="muted count" data-testid="shown-count">{count === all ? `${all} trials` : `${count} of ${all} trials`}</span>
+      <span class="muted count" data-testid="shown-count">{count === all ? formatCount(all, 'trial') : `${count} of ${formatCount(all, 'trial')}`}</span>
       {table.leftOut > 0 && <span class="muted">The job has {all + table.leftOut}: here are the best, those that raised the best so far, and others evenly.</span>}
       {fault !== null && <p class="fault" role="alert" id="filter-fault">{fault}</p>}
     </div>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { getSurface } from '../../api/routes.ts';
-import { formatShare } from '../../data/numbers.ts';
+import { formatCount, formatShare } from '../../data/numbers.ts';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { sheetOf } from '../../plot/surface.ts';
 import type { Importance } from '../../api/shapes.ts';
@@ -32,7 +32,7 @@ export function PairView({ parameters, importance }: { parameters: readonly Para
   return (
     <Plot
       title="Two parameters"
-      finding={`${a.name} and ${b.name}, ${rows.length} trials`}
+      finding={`${a.name} and ${b.name}, ${formatCount(rows.length, 'trial')}`}
       height={330}
       scene={scene}
       file={`${job.name}-${a.name}-${b.name}`}

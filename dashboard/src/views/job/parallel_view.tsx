@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { formatCount } from '../../data/numbers.ts';
 import type { Parameter } from '../../data/space.ts';
 import type { TrialTable } from '../../data/trials.ts';
 import { linesMost, parallelScene } from '../../plot/parallel_scene.ts';
@@ -40,7 +41,7 @@ export function ParallelView({ height }: { height: number }): JSX.Element {
   return (
     <Plot
       title={title}
-      finding={`${count} trials over ${axes.length} parameters`}
+      finding={`${formatCount(count, 'trial')} over ${formatCount(axes.length, 'parameter')}`}
       height={height}
       scene={scene}
       file={`${job.name}-parallel`}

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { getImportance } from '../../api/routes.ts';
 import type { Importance } from '../../api/shapes.ts';
 import { units } from '../../data/explain.ts';
-import { formatShare } from '../../data/numbers.ts';
+import { formatCount, formatShare } from '../../data/numbers.ts';
 import { searchedParameters, type Parameter } from '../../data/space.ts';
 import { barsHeight, barsScene, type Bar } from '../../plot/bars_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
@@ -98,7 +98,7 @@ function Slice({ parameter, importance, rows, job, table }: SliceProps): JSX.Ele
   return (
     <Plot
       title={parameter.name}
-      finding={`${job.objective.metric} by ${parameter.name}, ${rows.length} trials`}
+      finding={`${job.objective.metric} by ${parameter.name}, ${formatCount(rows.length, 'trial')}`}
       height={230}
       scene={scene}
       file={`${job.name}-${parameter.name}`}

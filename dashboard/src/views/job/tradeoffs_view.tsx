@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Summary } from '../../api/shapes.ts';
-import { formatDuration, formatNumber } from '../../data/numbers.ts';
+import { formatCount, formatDuration, formatNumber } from '../../data/numbers.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
 import { Plot } from '../../plot/plot.tsx';
 import { pointsScene, type Point } from '../../plot/points_scene.ts';
@@ -43,7 +43,7 @@ function ParetoView({ summary }: { summary: Summary }): JSX.Element {
   return (
     <Plot
       title="Pareto front"
-      finding={`${summary.pareto.length} trials that none dominates`}
+      finding={`${formatCount(summary.pareto.length, 'trial')} that none dominates`}
       height={380}
       scene={scene}
       file={`${job.name}-pareto`}
@@ -77,7 +77,7 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
   return (
     <Plot
       title="Quality against time"
-      finding={`${rows.length} trials by how long they trained`}
+      finding={`${formatCount(rows.length, 'trial')} by how long they trained`}
       height={340}
       scene={scene}
       file={`${job.name}-quality`}

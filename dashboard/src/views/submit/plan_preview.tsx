@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { Signal } from '@preact/signals';
 import type { Plan } from '../../api/shapes.ts';
 import type { ApiError } from '../../api/transport.ts';
-import { formatDuration, formatShare } from '../../data/numbers.ts';
+import { formatCount, formatDuration, formatShare } from '../../data/numbers.ts';
 
 const bracketsShown = 12;
 
@@ -42,7 +42,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
   const about = plan.exact ? '' : 'about ';
   return (
     <div data-testid="plan">
-      <p><b>{plan.trials === null ? 'Trials until a limit ends it' : `${plan.trials} trials`}</b>, {about}{plan.total_resource} units of resource; without stopping {plan.total_resource_without_stopping}: <b>{formatShare(Math.max(0, saved))}</b> saved.</p>
+      <p><b>{plan.trials === null ? 'Trials until a limit ends it' : formatCount(plan.trials, 'trial')}</b>, {about}{plan.total_resource} units of resource; without stopping {plan.total_resource_without_stopping}: <b>{formatShare(Math.max(0, saved))}</b> saved.</p>
       {plan.forecast && (
         <p>
           <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {plan.forecast.workers} {plan.forecast.workers === 1 ? 'worker' : 'workers'}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
