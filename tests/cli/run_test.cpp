@@ -433,14 +433,14 @@ TEST_F(Run, WhatIsInterruptedLeavesNoTemporaryDirectoryBehind) {
   fs::create_directories(programs);
   fs::create_directories(directory_ + "/tmp");
   fs::copy_file(std::string(TUNEBAND_BIN_DIR) + "/tuneband", programs + "/tuneband");
-  const std::string begun = directory_ + "/begun";
-  ASSERT_EQ(mkfifo(begun.c_str(), 0600), 0);
-  std::ofstream(programs + "/tuneband-worker") << "#!/bin/sh\necho > " << begun << "\nexec sleep 1000\n";
-  fs::permissions(programs + "/tuneband-worker", fs::perms::owner_all);
   std::ofstream(directory_ + "/model.ubj") << "{";
   std::ofstream(directory_ + "/new.csv") << "a\n0\n";
   setenv("TMPDIR", (directory_ + "/tmp").c_str(), 1);
   for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string begun = directory_ + "/begun-" + std::to_string(signal);  // its own: the other's writer may be there still
+    ASSERT_EQ(mkfifo(begun.c_str(), 0600), 0);
+    std::ofstream(programs + "/tuneband-worker") << "#!/bin/sh\necho > " << begun << "\nexec sleep 1000\n";
+    fs::permissions(programs + "/tuneband-worker", fs::perms::owner_all);
     Child child({"predict", "model.ubj", "new.csv"}, directory_, 0, programs);
     std::string line;
     std::ifstream file(begun);
