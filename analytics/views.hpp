@@ -378,13 +378,15 @@ struct SummaryPlan {
   std::vector<std::int64_t> ladder;
   std::optional<int> trials;
   std::int64_t total_resource = 0;
+  std::int64_t front_resource = 0;
   std::int64_t total_resource_without_stopping = 0;
   bool exact = true;
   std::vector<Rung> actual;
   int actual_brackets_left_out = 0;
 };
 BOOST_DESCRIBE_STRUCT(SummaryPlan, (),
-                      (ladder, trials, total_resource, total_resource_without_stopping, exact, actual, actual_brackets_left_out))
+                      (ladder, trials, total_resource, front_resource, total_resource_without_stopping, exact, actual,
+                       actual_brackets_left_out))
 
 struct FailureClass {  // trials that failed with one class of exit
   std::string exit_class;

@@ -14,7 +14,7 @@ using ::testing::Key;
 constexpr std::size_t kDigitsBytes = 400;  // numbers of more digits
 
 std::string several_objectives() {
-  Json spec = Json::parse(spec_text("a", "maximize", "asha_promotion"));
+  Json spec = Json::parse(spec_text("a", "maximize", "asha_delayed"));
   spec["objectives"] = Json::array({spec["objective"], {{"metric", "size"}, {"goal", "minimize"}}});
   spec.erase("objective");
   return spec.dump();
@@ -129,6 +129,7 @@ TEST_F(SummaryTest, SaysHowMuchItLeavesOut) {
   const Json summary = Json::parse(summary_text());
   EXPECT_EQ(summary["pareto"].size(), kSummaryParetoMax);
   EXPECT_EQ(summary["pareto_left_out"], 300 - static_cast<int>(kSummaryParetoMax));
+  EXPECT_GT(summary["plan"]["front_resource"], 0) << "of several objectives";
   const int brackets = 300 + 1;  // of trials with a result, and the first of the plan, whose only trial failed
   EXPECT_EQ(summary["plan"]["actual_brackets_left_out"], brackets - static_cast<int>(kSummaryBracketsMax));
 }

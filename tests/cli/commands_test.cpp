@@ -192,6 +192,8 @@ TEST_F(Commands, DescribeTellsWhatWasPlannedBesideWhatWasSpent) {
   EXPECT_THAT(spent_of(R"({"trials": 30, "total_resource": 211, "exact": true})"), begins_with(spent + " of 211 planned, "));
   EXPECT_THAT(spent_of(R"({"trials": 30, "total_resource": 210, "exact": false})"),
               begins_with(spent + " of about 210 planned, "));
+  EXPECT_THAT(spent_of(R"({"trials": 30, "total_resource": 210, "front_resource": 90, "exact": false})"),
+              begins_with(spent + " of about 210 planned, or up to 300 with the fronts, "));
   EXPECT_THAT(spent_of(R"({"trials": null, "total_resource": 210})"), begins_with(spent + ", "));
 }
 

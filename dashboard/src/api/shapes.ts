@@ -332,6 +332,7 @@ export interface Summary {
     ladder: number[];
     trials: number | null;
     total_resource: number;
+    front_resource: number;
     total_resource_without_stopping: number;
     exact: boolean;
     actual: Rung[];
