@@ -73,6 +73,7 @@ void Api::get_ensemble(JobId job, const Respond& respond) {
     const auto models = models_of(reader, job, model_path);
     if (!models) return models.error();
     const os::TemporaryDir dir("tuneband-ensemble");
+    if (dir.path().empty()) return Error{ErrorCode::unavailable, "no temporary directory can be made", "", "set TMPDIR"};
     const std::string joined = dir.path() + "/joined.ubj";
     const Json order{{"job", Json::parse(*document)}, {"models", *models}, {"output", joined}};
     const ProgramRun run = run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}),

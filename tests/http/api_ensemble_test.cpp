@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -91,6 +92,23 @@ TEST_F(ApiEnsembleTest, SaysWhatTheWorkerProgramSays) {
   const RawReply without = get("/v1/jobs/whole/ensemble");
   EXPECT_EQ(without.status, 503);
   EXPECT_THAT(without.body, HasSubstr("could not be started"));
+}
+
+TEST_F(ApiEnsembleTest, WritesNowhereWhereNoTemporaryDirectoryCanBeMade) {
+  write_model(0);
+  play("echo '{}'");
+  const fs::path before = fs::current_path();
+  const fs::path gone = directory_ / "gone";
+  fs::create_directory(gone);
+  fs::current_path(gone);  // where one is made when TMPDIR is none
+  fs::remove(gone);
+  ASSERT_EQ(setenv("TMPDIR", gone.c_str(), 1), 0);
+  const RawReply reply = get("/v1/jobs/whole/ensemble");
+  ASSERT_EQ(unsetenv("TMPDIR"), 0);
+  fs::current_path(before);
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_THAT(reply.body, HasSubstr("no temporary directory"));
+  EXPECT_FALSE(fs::exists(asked("arguments")));
 }
 
 }  // namespace
