@@ -94,10 +94,11 @@ struct Candidates {
 
 Error changed_data(const std::string& how) { return refused("trainer.data", "is not what it was: " + how); }
 
-Result<void> check_features(const XgboostBooster& booster, const CsvEncoding& encoding) {
+// `expected`: describe_features() of the data.
+Result<void> check_features(const XgboostBooster& booster, const std::string& expected) {
   const auto description = booster.attribute(kFeaturesAttribute);
   if (!description) return description.error();
-  if (description->empty() || *description == describe_features(encoding)) return {};
+  if (description->empty() || *description == expected) return {};
   return changed_data("the models were trained on other columns, texts or classes");
 }
 
@@ -120,13 +121,14 @@ Result<bool> measure(XgboostBooster& booster, const TrialModel& model, Rows& val
 // `validation`: null where there are no such rows. Else without those whose model measures another value than was told (it may be
 // of another round) or has other outputs than the first.
 Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const CsvEncoding& encoding, Rows* validation) {
+  const std::string features = describe_features(encoding);
   Candidates candidates;
   for (const TrialModel& model : models) {
     auto bytes = read_model_file(model.file, "models");
     if (!bytes) return bytes.error();
     auto booster = XgboostBooster::of_model(*bytes);
     if (!booster) return booster.error();
-    if (auto checked = check_features(*booster, encoding); !checked) return checked.error();
+    if (auto checked = check_features(*booster, features); !checked) return checked.error();
     const auto taken = validation == nullptr ? true : measure(*booster, model, *validation, candidates);
     if (!taken) return taken.error();
     if (!*taken) continue;
@@ -160,11 +162,8 @@ Members members_of(const Candidates& candidates, const std::vector<int>& picks) 
 }
 
 Result<std::vector<int>> select(const Candidates& candidates, Rows& validation, bool maximize) {
-  return select_ensemble(candidates.margins, [&](std::span<const float> mean) -> Result<double> {
-    auto value = validation.judge.value_of(mean);
-    if (value && maximize) *value = -*value;
-    return value;
-  });
+  return select_ensemble(candidates.margins,
+                         [&](std::span<const float> mean) { return validation.judge.cost_of(mean, maximize); });
 }
 
 struct Ensemble {
@@ -237,6 +236,7 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   const XgboostParameters parameters = judging_parameters(job->spec, job->metric);
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
+  tables->train = {};  // nothing is trained
   auto validation = rows_of(tables->validation, parameters);
   if (!validation) return validation.error();
   Rows* judging = *validation ? &**validation : nullptr;

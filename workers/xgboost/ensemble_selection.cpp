@@ -68,9 +68,9 @@ Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> mar
 
 std::vector<int> weigh_by_rank(std::size_t candidates) {
   constexpr std::size_t kMembersMax = 10;
-  const std::size_t members = std::clamp((candidates + 2) / 3, std::size_t{1}, kMembersMax);
+  const std::size_t members = std::min((candidates + 2) / 3, kMembersMax);
   std::vector<int> weights(candidates);
-  for (std::size_t rank = 0; rank < std::min(members, candidates); ++rank) weights[rank] = static_cast<int>(members - rank);
+  for (std::size_t rank = 0; rank < members; ++rank) weights[rank] = static_cast<int>(members - rank);
   return weights;
 }
 

@@ -38,4 +38,10 @@ Result<double> MarginJudge::value_of(std::span<const float> margins) {
   return metrics->empty() ? std::nan("") : metrics->front().second;
 }
 
+Result<double> MarginJudge::cost_of(std::span<const float> margins, bool maximize) {
+  auto value = value_of(margins);
+  if (value && maximize) *value = -*value;
+  return value;
+}
+
 }  // namespace tuneband::workers

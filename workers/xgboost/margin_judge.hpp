@@ -23,6 +23,8 @@ class MarginJudge {
 
   // `margins`: rows x outputs, as XgboostBooster::predict() gives them. Errors: XGBoost's.
   Result<double> value_of(std::span<const float> margins);
+  // The same, the lower the better.
+  Result<double> cost_of(std::span<const float> margins, bool maximize);
 
  private:
   std::unique_ptr<XgboostMatrix> matrix_;  // stays where it is: the booster knows it

@@ -59,11 +59,8 @@ Measured joined_value(const RealDataset& dataset, const std::vector<EndedTrainin
     of_validation.push_back(candidate->margins->validation);
     of_test.push_back(candidate->margins->test);
   }
-  const auto picks = checked(workers::select_ensemble(of_validation, [&](std::span<const float> margins) -> Result<double> {
-    auto value = validation.value_of(margins);
-    if (value && maximize) *value = -*value;
-    return value;
-  }));
+  const auto picks = checked(workers::select_ensemble(
+      of_validation, [&](std::span<const float> margins) { return validation.cost_of(margins, maximize); }));
   return {0, checked(validation.value_of(mean_of(of_validation, picks))), checked(test.value_of(mean_of(of_test, picks)))};
 }
 
