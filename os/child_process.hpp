@@ -31,8 +31,10 @@ struct ChildCommand {
   int stdin_fd = -1;                                         // -1: /dev/null
   int stdout_fd = -1;
   int stderr_fd = -1;
-  bool session = true;            // of its own; else only a process group
-  bool dies_with_thread = false;  // killed when the thread that started it ends
+  bool session = true;  // of its own; else only a process group
+  // Comes to it when the thread that started it ends, before it runs too: no program can ask for that early enough itself. 0:
+  // none.
+  int end_signal = 0;
   bool core_dumps = true;
   bool gives_way = false;                             // a batch task (sched(7)), where the system allows it
   std::optional<int> nice = {};                       // as setpriority(2) takes it, where the system allows it

@@ -63,6 +63,7 @@ Diagnostics check_in_process(const std::string& document, const CheckProcessOpti
   command.arguments = {"--check-job", "--check-workers", std::to_string(options.workers), "--end-with-parent"};
   command.stdin_fd = input.get();
   command.stdout_fd = output->write.get();
+  command.end_signal = SIGTERM;
   const Result<pid_t> child = os::spawn(command);
   if (!child) return protocol::not_checked("the check could not be started: " + child.error().message);
   os::stand_aside(*child, true);

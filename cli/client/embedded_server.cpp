@@ -61,8 +61,11 @@ Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedSer
   if (!log) return bad_input("cannot be written: " + std::string(std::strerror(errno)), log_file, "choose another --data-dir");
   auto output = os::make_pipe();
   if (!output) return cannot_start(std::strerror(errno), "");
-  const Result<pid_t> pid = os::spawn(
-      {.program = options.program, .arguments = arguments_of(options), .stdout_fd = output->write.get(), .stderr_fd = log.get()});
+  const Result<pid_t> pid = os::spawn({.program = options.program,
+                                       .arguments = arguments_of(options),
+                                       .stdout_fd = output->write.get(),
+                                       .stderr_fd = log.get(),
+                                       .end_signal = SIGTERM});
   if (!pid) return cannot_start(pid.error().message, "it belongs beside the program tuneband");
   output->write.reset();
   if (options.read_only) log_file = "/proc/self/fd/" + std::to_string(log.get());

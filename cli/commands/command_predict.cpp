@@ -45,7 +45,7 @@ Outcome<void> run_worker(const Json& order, const PredictOptions& options, const
                                 .stdin_fd = input.get(),
                                 .stdout_fd = output.get(),
                                 .stderr_fd = errors.get(),
-                                .dies_with_thread = true});
+                                .end_signal = SIGKILL});
   if (!child) return bad_input(child.error().message);
   const auto end = os::reap(P_PID, static_cast<id_t>(*child));
   if (end && end->how.si_code == CLD_EXITED && end->how.si_status == 0) return {};

@@ -97,6 +97,7 @@ ProgramRun run_program(os::ChildCommand command, std::string_view input_text, co
   command.environment = os::environment_with({{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}});
   command.stdin_fd = input->read.get();
   command.stdout_fd = output->write.get();
+  command.end_signal = SIGTERM;
   const Result<pid_t> child = os::spawn(command);
   if (!child) return {"", "could not be started: " + child.error().message};
   input->read.reset();

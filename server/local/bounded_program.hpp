@@ -23,7 +23,7 @@ struct ProgramRun {
   bool hung = false;  // it used no processor time for the last half of its time, and had no process of its own to wait for
 };
 
-// `input` is for its standard input; environment, input and output of `command` are set here.
+// `input` is for its standard input; environment, input, output and end signal of `command` are set here.
 ProgramRun run_program(os::ChildCommand command, std::string_view input, const ProgramBounds& bounds);
 
 }  // namespace tuneband::server

@@ -182,6 +182,7 @@ void Supervisor::launch(Slot& slot) {
       os::environment_with({{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}});
   command.stdout_fd = log.get();
   command.stderr_fd = log.get();
+  if (options_.end_with_parent) command.end_signal = SIGTERM;
   const Result<pid_t> child = os::spawn(command);
   os::UniqueFd pidfd = child ? os::open_pidfd(*child) : os::UniqueFd();
   if (!pidfd) {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "os/atomic_file.hpp"
 #include "os/child_process.hpp"
@@ -146,6 +147,15 @@ TEST_F(ChildProcess, WhatIsNotStartedSaysAtWhichStep) {
   EXPECT_EQ(try_to_spawn({.program = "/bin/sh", .working_dir = path("absent")}).error().step, Step::working_dir);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "nothing is left to be waited for";
   EXPECT_THAT(spawn({.program = path("absent")}).error().message, HasSubstr("cannot run " + path("absent") + ": No such file"));
+}
+
+TEST_F(ChildProcess, ItsEndSignalComesWhenTheThreadThatStartedItEnds) {
+  Spawned pid = SpawnFailure{};
+  std::thread([&pid] { pid = try_to_spawn({.program = "/bin/sleep", .arguments = {"1000"}, .end_signal = SIGTERM}); }).join();
+  ASSERT_TRUE(pid);
+  const auto end = reap(P_PID, static_cast<id_t>(*pid));
+  ASSERT_TRUE(end);
+  EXPECT_EQ(describe_exit(end->how), "was killed by signal 15 (SIGTERM)");
 }
 
 TEST_F(ChildProcess, AProcessEndsWithinATimeOrDoesNot) {

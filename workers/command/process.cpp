@@ -125,7 +125,7 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   command.stdout_fd = output->write.get();
   command.stderr_fd = output->write.get();
   command.session = false;
-  command.dies_with_thread = true;
+  command.end_signal = SIGKILL;
   command.core_dumps = false;
   command.memory_bytes_max = spec.memory_bytes_max;
   command.cpu_ms_max = spec.cpu_ms_max;
