@@ -197,8 +197,10 @@ App::App(const ServerConfig& config, DataDir data_dir)
       engine_(loop_, engine_options(config), engine_world(config, store_, data_dir_, *tracker_)),
       preflight_(loop_, PreflightOptions{.worker_program = config.worker_program, .local_workers = config.workers}),
       api_(loop_, {engine_, preflight_, data_dir_, config.worker_program, config.workers, {.hosts = config.allowed_webhooks}}),
-      signals_(loop_, SIGTERM, SIGINT),
-      last_replies_(loop_) {}
+      signals_(loop_),
+      last_replies_(loop_) {
+  add_end_signals(signals_);
+}
 
 int App::run() {
   restore();
@@ -391,6 +393,13 @@ HttpServerOptions http_options(const ServerConfig& config) {
     if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
   }
   return options;
+}
+
+void add_end_signals(asio::signal_set& signals) {
+  signals.add(SIGTERM);
+  signals.add(SIGINT);
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) signals.add(SIGHUP);
 }
 
 int end_with(int status, const std::string& message) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,8 +16,11 @@ namespace tuneband::server {
 // Says on stderr why the program ends, and gives its exit status.
 int end_with(int status, const std::string& message);
 
-// Serves until SIGTERM or SIGINT. Gives the exit status: 0 after an orderly end, 1 when it could not start, kExitCommitFailed
-// when that was for want of room on the disk.
+// SIGTERM, SIGINT and what a terminal sends when it is closed, SIGHUP, where that is not ignored (`nohup`).
+void add_end_signals(boost::asio::signal_set& signals);
+
+// Serves until one of add_end_signals(). Gives the exit status: 0 after an orderly end, 1 when it could not start,
+// kExitCommitFailed when that was for want of room on the disk.
 int run_server(const ServerConfig& config);
 
 // --read-only: answers what can be read of a data directory, which it leaves as it is, also beside the server that runs on it;

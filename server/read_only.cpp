@@ -148,9 +148,8 @@ EngineWorld world_at_rest() {
   return world;
 }
 
-// Until SIGTERM or SIGINT.
-void serve(const ServerConfig& config, const DataDir& data_dir) {
-  asio::io_context loop{1};
+// Until one of `signals`.
+void serve(asio::io_context& loop, asio::signal_set& signals, const ServerConfig& config, const DataDir& data_dir) {
   Engine engine(loop, {}, world_at_rest());
   Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
   Api api(loop, {engine, preflight, data_dir, config.worker_program});
@@ -158,7 +157,6 @@ void serve(const ServerConfig& config, const DataDir& data_dir) {
   HttpServer http(loop, asio::ip::tcp::endpoint(asio::ip::make_address(config.listen), config.port), http_options(config),
                   refusing_changes(api.handler(), data_dir.root()));
   api.set_connections([&http] { return http.load(); });
-  asio::signal_set signals(loop, SIGTERM, SIGINT);
   signals.async_wait([&](boost::system::error_code error, int) {
     if (error) return;
     api.close_streams();
@@ -177,10 +175,14 @@ int run_read_only_server(const ServerConfig& config) {
   const Result<DataDir> there = DataDir::look_at(config.data_dir);
   if (!there) return end_with(1, describe(there.error()));
   try {
+    // Taken from here on, so that the copy is removed whenever the program is told to end.
+    asio::io_context loop{1};
+    asio::signal_set signals(loop);
+    add_end_signals(signals);
     const PrivateDir copy;
     if (const Result<void> copied = read_database(*there, copy.database_file()); !copied)
       return end_with(1, describe(copied.error()));
-    serve(config, *DataDir::look_at(config.data_dir, copy.database_file()));
+    serve(loop, signals, config, *DataDir::look_at(config.data_dir, copy.database_file()));
     return 0;
   } catch (const std::exception& failure) {
     return end_with(1, failure.what());

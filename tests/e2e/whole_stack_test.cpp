@@ -17,6 +17,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "os/child_process.hpp"
+#include "os/unique_fd.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/temporary_directory.hpp"
@@ -363,6 +364,36 @@ TEST_F(WholeStackTest, ASecondSignalEndsTheServerAtOnce) {
   server.send(SIGINT);
   const int status = server.wait();
   EXPECT_TRUE(status == 128 + SIGTERM || status == 128 + SIGINT) << status;
+}
+
+TEST_F(WholeStackTest, AServerWhoseTerminalIsClosedEndsOrderly) {
+  RunningServer server(data("data"), 1);
+  server.send(SIGHUP);
+  EXPECT_EQ(server.wait(), 0);
+  EXPECT_FALSE(fs::exists(data("data") + "/workers/local-0.json")) << "its worker was told to end";
+}
+
+TEST_F(WholeStackTest, AServerThatOnlyReadsRemovesItsCopyHoweverItIsToldToEnd) {
+  { RunningServer server(data("data"), 0); }
+  fs::create_directories(data("tmp"));
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    auto output = os::make_pipe();
+    ASSERT_TRUE(output);
+    const Result<pid_t> reading = os::spawn({.program = std::string(TUNEBAND_BIN_DIR) + "/tuneband-server",
+                                             .arguments = {"--read-only", "--port", "0", "--data-dir", data("data")},
+                                             .environment = os::environment_with({{"TMPDIR", data("tmp")}}),
+                                             .stdout_fd = output->write.get()});
+    ASSERT_TRUE(reading);
+    output->write.reset();
+    char c = 0;
+    while (::read(output->read.get(), &c, 1) == 1 && c != '\n') continue;
+    EXPECT_FALSE(fs::is_empty(data("tmp")));
+    ::kill(*reading, signal);
+    const auto end = os::reap(P_PID, static_cast<id_t>(*reading));
+    ASSERT_TRUE(end);
+    EXPECT_EQ(os::describe_exit(end->how), "ended with status 0");
+    EXPECT_TRUE(fs::is_empty(data("tmp")));
+  }
 }
 
 TEST_F(WholeStackTest, AServerEndsWithTheProcessThatStartedIt) {
