@@ -57,6 +57,11 @@ std::optional<HttpReply> reply_to_unread(const beast::error_code& error, const H
   return std::nullopt;
 }
 
+HttpReply too_much_at_once() {
+  return error_reply(503, "unavailable", "more is being sent to this server at once than it has memory for",
+                     "send it again later, or raise --memory-max");
+}
+
 }  // namespace
 
 HttpService::HttpService(asio::io_context& loop_, HttpServerOptions options_, HttpHandler handler_)
@@ -173,8 +178,7 @@ void HttpSession::on_read(const BeastError& error) {
   reading_body_ = false;
   if (let_go_) {
     parser_.reset();
-    return refuse(error_reply(503, "unavailable", "more is being sent to this server at once than it has memory for",
-                              "send it again later, or raise --memory-max"));
+    return refuse(too_much_at_once());
   }
   if (!error) return dispatch();
   auto reply = reply_to_unread(error, service_->options);
@@ -220,6 +224,9 @@ void HttpSession::dispatch() {
   const HttpRequest request = std::exchange(request_, {});
   parser_.reset();
   hold_memory();
+  const std::size_t bytes = request.body.size();
+  if (!service_->memory->may_set_aside(bytes)) return send(too_much_at_once());
+  asked_ = std::make_unique<MemoryBudget::Aside>(service_->memory, bytes);
   const Respond responder = make_responder(shared_from_this());
   try {
     service_->handler(request, responder);
@@ -260,6 +267,7 @@ void HttpSession::send_as_is(HttpReply reply) {
 void HttpSession::finish(bool written) {
   writer_.clear();
   gone_ = nullptr;
+  asked_.reset();
   queued(0);
   if (!written) return close();
   if (writer_.form().keep_alive && !service_->ending) return read_next();

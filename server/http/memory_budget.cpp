@@ -24,15 +24,24 @@ void MemoryBudget::set(Share& share, std::size_t bytes, std::uint64_t since) {
   share.bytes_ = bytes;
   share.since_ = since;
   if (bytes > 0) places_.insert(place_of(share));
-  bytes_most_ = std::max(bytes_most_, bytes_);
 }
 
 void MemoryBudget::change(Share& share, std::size_t bytes, std::uint64_t since) {
   set(share, bytes, since);
-  if (bytes_ > bytes_max_ || crowd_has_gone()) settle_soon();
+  look();
 }
 
-bool MemoryBudget::crowd_has_gone() const { return bytes_most_ >= kCrowdBytes && bytes_ < bytes_most_ / kCrowdLeft; }
+void MemoryBudget::change_aside(std::size_t bytes) {
+  aside_ = bytes;
+  look();
+}
+
+void MemoryBudget::look() {
+  bytes_most_ = std::max(bytes_most_, bytes());
+  if (too_much() || crowd_has_gone()) settle_soon();
+}
+
+bool MemoryBudget::crowd_has_gone() const { return bytes_most_ >= kCrowdBytes && bytes() < bytes_most_ / kCrowdLeft; }
 
 void MemoryBudget::settle_soon() {
   if (std::exchange(settling_, true)) return;
@@ -43,7 +52,7 @@ void MemoryBudget::settle_soon() {
 
 void MemoryBudget::settle() {
   settling_ = false;
-  while (bytes_ > bytes_max_) {
+  while (too_much() && !places_.empty()) {
     Share& largest = *std::get<Share*>(*places_.rbegin());
     const auto let_go = std::exchange(largest.let_go_, nullptr);
     set(largest, 0, largest.since_);
@@ -51,7 +60,7 @@ void MemoryBudget::settle() {
     let_go();
   }
   if (crowd_has_gone()) {
-    bytes_most_ = bytes_;
+    bytes_most_ = bytes();
 #ifdef __GLIBC__
     ::malloc_trim(0);
 #endif

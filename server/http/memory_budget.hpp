@@ -1,5 +1,6 @@
 // One bound for what all connections hold in memory: bodies that are not whole yet, replies and streams that are not taken yet.
-// Over it whoever holds most is let go, so that a crowd of large or slow clients costs the others nothing.
+// Over it whoever holds most is let go, so that a crowd of large or slow clients costs the others nothing. Bodies whose answers
+// are under way are waited for: for these half of the bound can be set aside, and who would have more is refused.
 //
 // Loop thread only. Nobody is let go within hold(): it happens soon after, so that a caller is never ended in the middle of its
 // own work.
@@ -42,7 +43,26 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
     std::uint64_t since_ = 0;
   };
 
-  std::size_t bytes() const { return bytes_; }
+  // A part of the bound for what nobody can give back before its time, for as long as this lives.
+  class Aside {
+   public:
+    Aside(std::shared_ptr<MemoryBudget> budget, std::size_t bytes) : budget_(std::move(budget)), bytes_(bytes) {
+      budget_->change_aside(budget_->aside_ + bytes_);
+    }
+    ~Aside() { budget_->change_aside(budget_->aside_ - bytes_); }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    std::shared_ptr<MemoryBudget> budget_;
+    std::size_t bytes_;
+  };
+
+  // What is small is taken always: the number of connections bounds it.
+  static constexpr std::size_t kSmallBytes = 64 * 1024;
+  bool may_set_aside(std::size_t bytes) const { return bytes <= kSmallBytes || aside_ + bytes <= bytes_max_ / 2; }
+
+  std::size_t bytes() const { return bytes_ + aside_; }
   std::uint64_t let_go() const { return let_go_; }  // so many connections until now
 
  private:
@@ -52,6 +72,9 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
 
   void set(Share& share, std::size_t bytes, std::uint64_t since);
   void change(Share& share, std::size_t bytes, std::uint64_t since);
+  void change_aside(std::size_t bytes);
+  void look();
+  bool too_much() const { return bytes() > bytes_max_; }
   bool crowd_has_gone() const;
   void settle_soon();
   void settle();
@@ -59,7 +82,8 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   boost::asio::io_context& loop_;
   const std::size_t bytes_max_;
   std::set<Place> places_;  // of those that hold anything
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;   // of the shares
+  std::size_t aside_ = 0;
   std::size_t bytes_most_ = 0;  // since the heap was given back
   std::uint64_t let_go_ = 0;
   bool settling_ = false;

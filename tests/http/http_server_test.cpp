@@ -717,6 +717,27 @@ TEST(HttpServerTest, UnfinishedBodiesStayWithinOneBoundAndKeepNobodyOut) {
   EXPECT_EQ(crowd.back().receive().body.size(), kBodyBytes + 7) << "what has room is taken as ever";
 }
 
+TEST(HttpServerTest, BodiesThatWaitForTheirAnswerHaveHalfOfTheBoundUntilTheyHaveIt) {
+  HttpServerOptions options;
+  options.memory_bytes_max = 1'000'000;
+  const std::string large(300'000, 'x');
+  std::promise<Respond> asked;
+  ServedLoop served(options, [&](const HttpRequest& request, const Respond& respond) {
+    request.path == "/waits" ? asked.set_value(respond) : echo(request, respond);
+  });
+  RawClient waits = served.client();
+  waits.send("POST /waits HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n" +
+             large);
+  const Respond respond = asked.get_future().get();
+  served.run([&] { EXPECT_GE(served.server().load().memory_bytes, large.size()); });
+  RawClient other = served.client();
+  EXPECT_EQ(code_of(other.post("/", large)), "unavailable");
+  EXPECT_EQ(other.post("/", "{}").status, 200) << "what is small is taken, and the connection goes on";
+  served.run([&] { respond->reply(text_reply("done")); });
+  EXPECT_EQ(waits.receive().status, 200);
+  EXPECT_EQ(other.post("/", large).status, 200);
+}
+
 TEST(HttpServerTest, StreamsThatAreNotReadStayWithinOneBoundAndOneThatIsReadGoesOn) {
   constexpr std::size_t kLargePiece = 100'000;
   constexpr int kPieces = 90;  // each stream alone is within what a connection buffers and the bound

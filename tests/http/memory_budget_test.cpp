@@ -80,5 +80,30 @@ TEST_F(MemoryBudgetTest, WhatIsGivenBackInTimeCostsNobodyAnything) {
   EXPECT_EQ(budget_->bytes(), 10u);
 }
 
+TEST_F(MemoryBudgetTest, WhatIsSetAsideIsForNobodyElseAsLongAsItLasts) {
+  hold("a", 60);
+  hold("b", 30);
+  {
+    const MemoryBudget::Aside aside(budget_, 11);
+    EXPECT_EQ(budget_->bytes(), 101u);
+    EXPECT_EQ(let_go(), Names{"a"});
+  }
+  EXPECT_EQ(budget_->bytes(), 30u);
+  const MemoryBudget::Aside more_than_all(budget_, 101);
+  EXPECT_EQ(let_go(), Names{"b"});
+}
+
+TEST_F(MemoryBudgetTest, HalfOfItMayBeSetAsideAndWhatIsSmallAlways) {
+  const auto budget = std::make_shared<MemoryBudget>(loop_, 1'000'000);
+  EXPECT_TRUE(budget->may_set_aside(500'000));
+  EXPECT_FALSE(budget->may_set_aside(500'001));
+  const MemoryBudget::Aside aside(budget, 400'000);
+  EXPECT_TRUE(budget->may_set_aside(100'000));
+  EXPECT_FALSE(budget->may_set_aside(100'001));
+  const MemoryBudget::Aside rest(budget, 100'000);
+  EXPECT_TRUE(budget->may_set_aside(MemoryBudget::kSmallBytes));
+  EXPECT_FALSE(budget->may_set_aside(MemoryBudget::kSmallBytes + 1));
+}
+
 }  // namespace
 }  // namespace tuneband::test
