@@ -59,15 +59,13 @@ void EventFollowers::tell(Follower& follower, const Found& found) {
   const auto& [events, newest, gap] = found.after;
   std::string text;
   if (!follower.after) {
-    follower.after = newest;
-    // So that it has an id to come back with.
-    text = "id: " + std::to_string(newest) + "\n\n";
+    text = "id: " + std::to_string(newest) + "\n\n";  // so that it has an id to come back with
   } else if (gap) {
     text = event_text("gap", "{}");
-    follower.after = std::min(*follower.after, newest);  // of another database: its own from the beginning of what it has
   }
   text += found.text;
-  if (!events.empty()) follower.after = events.back().id;
+  // The last of its own job may be one that is kept no more: who has seen all has no gap.
+  follower.after = events.size() < kEventsAtOnce ? newest : events.back().id;
   if (!text.empty()) follower.stream->write(std::move(text));
 }
 

@@ -182,6 +182,22 @@ TEST_F(ApiEventLogTest, AFollowerIsToldOfAGap) {
   EXPECT_TRUE(blocks[1].starts_with("id: " + newest + "\n"));
 }
 
+TEST_F(ApiEventLogTest, AFollowerOfAQuietJobHasNoGapWhileOnlyOthersArePruned) {
+  submit(job_document("quiet"));
+  RawClient quiet = follow("?after=1&job=quiet");
+  RawClient all = follow("?after=1");  // reads after the other one
+  for (const char* name : {"second", "third"}) {
+    submit(job_document(name));
+    ASSERT_EQ(read(all, 1).size(), 1u);
+  }
+  keep(1);
+  submit(job_document("fourth"));
+  EXPECT_EQ(post("/v1/jobs/quiet/stop").status, 202);
+  const auto blocks = read(quiet, 1);
+  ASSERT_FALSE(blocks.empty());
+  EXPECT_NE(blocks[0].find("job_stopping"), std::string::npos) << blocks[0];
+}
+
 TEST_F(ApiEventLogTest, FollowersAreLetGoWhenTheServerEnds) {
   RawClient follower = follow("");
   read(follower, 1);
