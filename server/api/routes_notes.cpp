@@ -8,10 +8,11 @@ namespace tuneband::server {
 namespace {
 
 constexpr std::size_t kNoteSizeMax = 16 * 1024;  // bytes
+constexpr std::size_t kNoteValuesMax = 16;       // so that what is no note is refused before the loop has parsed it
 
 // {"note": text}; UTF-8, as all JSON is.
 std::string note_from(const HttpRequest& request, Diagnostics& diagnostics) {
-  const auto body = parse_json(request.body);
+  const auto body = parse_json(request.body, {.values_max = kNoteValuesMax});
   if (!body) {
     diagnostics.error(body.error().path, body.error().message, body.error().hint);
     return "";

@@ -57,6 +57,8 @@ TEST_F(ApiNotesTest, RefusesWhatIsNoNote) {
     EXPECT_EQ(put("/v1/jobs/noted/note", body).status, 400) << body;
   }
   EXPECT_EQ(put_note("/v1/jobs/noted/note", std::string(16 * 1024 + 1, 'x')).status, 400);
+  const RawReply many = put("/v1/jobs/noted/note", Json({{"note", std::vector<int>(100)}}).dump());
+  EXPECT_NE(many.body.find("more than 16 values"), std::string::npos) << many.body;
   EXPECT_EQ(put_note("/v1/jobs/noted/note", std::string(16 * 1024, 'x')).status, 200);
 }
 
