@@ -281,6 +281,7 @@ Result<void> Engine::write_beside(std::function<bool()> write, std::function<voi
   boost::asio::post(writer_, [this, write = std::move(write), done = std::move(done)]() mutable {
     try {
       const bool there = write();
+      if (const auto why = data_lost()) return boost::asio::post(loop_, [this, why] { lose(*why); });
       boost::asio::post(loop_, [there, done = std::move(done)] { done(there); });
     } catch (const std::exception& failure) {
       failed_on_writer(failure.what());

@@ -398,6 +398,18 @@ TEST_F(EngineTest, AnOlderCallsEndDoesNotConcernAWorkerThatHasCalledAgain) {
   EXPECT_EQ(newer.reply->desired, "execute");
 }
 
+TEST_F(EngineTest, ANoteIsNotConfirmedOnceTheDataIsLost) {
+  EngineWorld losing = world();
+  losing.put_note = [](JobId, std::optional<int>, const std::string&, Timestamp) { return true; };
+  losing.data_lost = [] { return std::optional<std::string>("gone"); };
+  Engine engine(loop_, {}, losing);
+  engine.restore(store_.load(), {});
+  bool confirmed = false;
+  ASSERT_TRUE(engine.put_note(JobId{1}, std::nullopt, "text", [&](bool) { confirmed = true; }));
+  EXPECT_TRUE(loop_until(loop_, [&] { return engine.lost(); }));
+  EXPECT_FALSE(confirmed);
+}
+
 TEST_F(EngineTest, AnAnswerThatWasLostIsGivenAgain) {
   std::optional<protocol::SyncReply> lost;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { lost = said; }));
