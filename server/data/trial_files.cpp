@@ -134,7 +134,8 @@ void TrialFiles::restore(const Snapshot& snapshot) {
     if (cut_of_running(trial)) rank_model(trial);
   }
   for (const TrialRow& trial : snapshot.trials) {
-    if (cut_of_running(trial) && is_needed(trial.id)) kept_.insert(trial.id);
+    if (!cut_of_running(trial)) continue;
+    is_needed(trial.id) ? static_cast<void>(kept_.insert(trial.id)) : release(trial.id);
   }
   sweep(snapshot);
 }
@@ -184,6 +185,7 @@ void TrialFiles::show(const TrialRow& trial) {
   if (before == now || now.epoch.value == 0) return;
   const std::string path = data_dir_.trial_dir(trial.id);
   const auto directory = protocol::TrialDirectory::open(path);
+  if (directory && directory->has(protocol::kReleasedFile)) return release(trial.id);  // a server before was not done with it
   const auto checkpoints = directory ? directory->checkpoints(now.epoch.value) : std::nullopt;
   if (!checkpoints) return;  // of a worker that keeps none, or of a trial that is gone
   const std::string link = directory->path() + "/" + protocol::kCheckpointDir;

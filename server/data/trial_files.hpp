@@ -13,8 +13,8 @@
 // A command that is held for a trial, or a worker thought lost, may write after that: a file tells the workers (kReleasedFile of
 // the worker protocol), and they remove what was made anew.
 //
-// Always holds: only files that no trial will read again are removed. What a server that was killed left behind goes with its
-// job. Loop thread only.
+// Always holds: only files that no trial will read again are removed. What a server that was killed left behind of a
+// running job goes at the next start, of another one with the job. Loop thread only.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>

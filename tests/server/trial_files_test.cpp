@@ -271,6 +271,33 @@ TEST_F(TrialFilesTest, ADeletedJobsDirectoryGoes) {
   EXPECT_FALSE(fs::exists(data_dir_.job_dir(kJob)));
 }
 
+TEST_F(TrialFilesTest, WhatAKilledServerLeftOfTrialsThatWereCutGoesAtTheStart) {
+  for (int number = 0; number < 2; ++number) make_trial(kJob, number);
+  Snapshot snapshot;
+  snapshot.jobs.push_back(job_with_best(1));
+  snapshot.trials = {trial(0, TrialState::stopped), trial(1, TrialState::stopped)};
+  commit({}, snapshot);
+  EXPECT_FALSE(has(kJob, 0, "model.ubj"));
+  EXPECT_FALSE(has(kJob, 0, "checkpoint"));
+  EXPECT_TRUE(has(kJob, 0, protocol::kReleasedFile));
+  EXPECT_TRUE(has(kJob, 1, "model.ubj")) << "the best one's";
+}
+
+TEST_F(TrialFilesTest, HalfAReleasedTrialIsNotShownAndGoesToo) {
+  const fs::path dir = data_dir_.trial_dir({kJob, 0});
+  fs::create_directories(dir / protocol::kEpochsDir / "1" / "checkpoint");
+  std::ofstream(dir / protocol::kReleasedFile) << "";
+  TrialRow row = trial(0, TrialState::stopped);
+  row.files_epoch = Epoch{1};
+  row.checkpoint_resource = 3;
+  {
+    TrialFiles files(data_dir_);
+    files.show(std::vector{row});
+    EXPECT_FALSE(fs::is_symlink(dir / protocol::kCheckpointDir));
+  }
+  EXPECT_FALSE(has(kJob, 0, protocol::kEpochsDir));
+}
+
 TEST_F(TrialFilesTest, DirectoriesOfDeletedJobsGoAtTheStart) {
   make_trial(kJob, 0);
   make_trial(JobId{2}, 0);
