@@ -77,6 +77,11 @@ std::vector<std::string> modes_of(const TensorReader& reader, const std::string&
   return modes;
 }
 
+// At any step.
+bool was_saved(const TensorReader& reader, const TensorQuery& query) {
+  return !reader.series(query.name, 0, kLastStep, query.mode).empty();
+}
+
 // Why nothing of the name is there.
 Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
   std::vector<std::string> names;
@@ -184,7 +189,7 @@ Result<std::string> tensor_series(const TensorQuery& query) {
   const auto reader = TensorReader::open(query.trial_dir, query.rank);
   if (!reader) return reader.error();
   const auto series = reader->series(query.name, query.from, query.until, query.mode);
-  if (series.empty() && reader->series(query.name, 0, kLastStep, query.mode).empty()) return no_tensor(*reader, query);
+  if (series.empty() && !was_saved(*reader, query)) return no_tensor(*reader, query);
   std::string text;
   JsonWriter json(text);
   json.begin_object().field("name", query.name).field("rank", query.rank).key("steps").begin_array();
@@ -204,7 +209,8 @@ Result<std::string> tensors_beside(const TensorQuery& query) {
   TensorsBeside tensors;
   add_beside(*reader, query, 0, tensors);
   add_beside(*other, query, 1, tensors);
-  if (tensors.empty() && !query.name.empty()) return no_tensor(*reader, query);
+  if (tensors.empty() && !query.name.empty() && !was_saved(*reader, query) && !was_saved(*other, query))
+    return no_tensor(*reader, query);
   if (tensors.size() > 1 && !query.name.empty()) {
     return Error{ErrorCode::invalid_argument, "the trials saved `" + query.name + "` in different modes", "mode", ""};
   }
@@ -223,8 +229,9 @@ Result<std::string> tensors_beside(const TensorQuery& query) {
     for (const auto& [id, beside] : tensors) write_beside(json, id.first, id.second, beside);
   } else {
     json.field("name", query.name).key("steps").begin_array();
-    for (const auto& [step, values] : tensors.begin()->second.steps)
-      write_values(json.begin_object().field("step", step), values);
+    for (const auto& [id, beside] : tensors) {  // the one, or none at these steps
+      for (const auto& [step, values] : beside.steps) write_values(json.begin_object().field("step", step), values);
+    }
   }
   json.end_array().end_object();
   return text;

@@ -43,6 +43,7 @@ TEST_F(ApiTensorsTest, StepsOfTwoTrialsAreAligned) {
               {"step": 30, "values": [0.125, null]}]})"));
   EXPECT_EQ(beside("&name=weights/w&reduction=abs_max&from=20&until=20").at("steps"),
             Json::parse(R"([{"step": 20, "values": [0.5, 2.0]}])"));
+  EXPECT_EQ(beside("&name=metrics/x&from=40&until=50").at("steps"), Json::array()) << "it was saved, at other steps";
 }
 
 TEST_F(ApiTensorsTest, EveryTensorIsComparedAtTheLastStepOfBoth) {
