@@ -223,12 +223,14 @@ std::optional<std::int64_t> query_integer(const HttpRequest& request, const std:
   return number;
 }
 
-std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics) {
+std::optional<double> query_seconds_per_unit(const HttpRequest& request, Diagnostics& diagnostics) {
+  const char* name = "seconds_per_unit";
   const auto text = request.query_value(name);
   if (!text) return std::nullopt;
   const auto number = parse_number(*text);
-  if (!number || !std::isfinite(*number) || *number <= 0) {
-    diagnostics.error(name, "expected a number above 0, got " + excerpt(*text));
+  if (!number || !(*number > 0 && *number <= kSecondsPerUnitMax)) {
+    diagnostics.error(name,
+                      "expected a number above 0, at most " + format_number(kSecondsPerUnitMax) + ", got " + excerpt(*text));
     return std::nullopt;
   }
   return number;

@@ -201,7 +201,8 @@ HttpReply event_stream_head();
 // Reads an integer query parameter; nothing when it is not given. Faults go to `diagnostics` under its name.
 std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,
                                           Diagnostics& diagnostics);
-// A finite number above 0.
-std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics);
+// How long a unit of the resource takes: a number above 0, up to kSecondsPerUnitMax.
+inline constexpr double kSecondsPerUnitMax = 1e7;
+std::optional<double> query_seconds_per_unit(const HttpRequest& request, Diagnostics& diagnostics);
 
 }  // namespace tuneband::server

@@ -1,7 +1,8 @@
 #include "server/api/capacity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 
 #include "core/text.hpp"
 #include "scheduler/plan.hpp"
@@ -17,9 +18,9 @@ int share_of(const WorkersNow& workers) { return std::max(1, workers.all / (work
 
 // "12 s", "5 min", "3 h": as exact as a forecast is.
 std::string rough_time(double seconds) {
-  if (seconds < 120) return std::to_string(std::llround(seconds)) + " s";
-  if (seconds < 2 * 3600) return std::to_string(std::llround(seconds / 60)) + " min";
-  return std::to_string(std::llround(seconds / 3600)) + " h";
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.0f} h", seconds / 3600);
 }
 
 // Until as many are free as the widest trial needs. Nothing: there are not as many, or of too few it can be told.
@@ -51,8 +52,8 @@ bool check_runtime(const JobSpec& spec, double wall_seconds, const std::string& 
   const double allowed = static_cast<double>(*spec.limits.max_runtime_ms) / 1000;
   if (wall_seconds <= allowed) return true;
   diagnostics.warning("limits.max_runtime_seconds",
-                      "the job takes about " + std::to_string(std::llround(wall_seconds)) + " s " + how +
-                          ", and is ended after " + format_number(allowed) + " s",
+                      "the job takes about " + fmt::format("{:.0f}", wall_seconds) + " s " + how + ", and is ended after " +
+                          format_number(allowed) + " s",
                       "raise it, plan fewer trials, or start more workers");
   return false;
 }

@@ -36,7 +36,7 @@ WorkersNow Api::workers_now() const {
 
 void Api::check_document(const HttpRequest& request, const Respond& respond) {
   Diagnostics asked;
-  const auto seconds_per_unit = query_number(request, "seconds_per_unit", asked);
+  const auto seconds_per_unit = query_seconds_per_unit(request, asked);
   if (!asked.ok()) return respond->reply(error_reply(asked));
   read_document(
       request,

@@ -16,6 +16,8 @@ namespace tuneband::server {
 
 namespace {
 
+constexpr std::size_t kChangesValuesMax = 64;  // so that what is no change is refused before the loop has parsed it
+
 // "3,7".
 std::vector<JobId> job_ids_of(const HttpRequest& request, Diagnostics& diagnostics) {
   std::vector<JobId> ids;
@@ -290,7 +292,7 @@ void Api::get_summary(JobId job, const Respond& respond) {
 
 void Api::change_job(const HttpRequest& request, JobId job, const Respond& respond) {
   Diagnostics found;
-  const auto body = parse_json(request.body);
+  const auto body = parse_json(request.body, {.values_max = kChangesValuesMax});
   if (!body) return respond->reply(error_reply(body.error()));
   const JobChanges changes = parse_job_changes(*body, found);
   if (!found.ok()) return respond->reply(error_reply(found));
@@ -317,7 +319,7 @@ void Api::delete_job(JobId job, const Respond& respond) {
 void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
   Diagnostics diagnostics;
   const auto workers = query_integer(request, "workers", 1, kForecastWorkersMax, diagnostics);
-  const auto seconds_per_unit = query_number(request, "seconds_per_unit", diagnostics);
+  const auto seconds_per_unit = query_seconds_per_unit(request, diagnostics);
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   read_document(
       request,

@@ -260,6 +260,7 @@ TEST_F(ApiTest, APlanNeedsNoJobAndStoresNone) {
   EXPECT_EQ(get_json("/v1/jobs").at("jobs").size(), 0u);
   EXPECT_EQ(post("/v1/plans?workers=0", job_document("planned").dump()).status, 400);
   EXPECT_EQ(post("/v1/plans?workers=1&seconds_per_unit=inf", job_document("planned").dump()).status, 400);
+  EXPECT_EQ(post("/v1/plans?workers=1&seconds_per_unit=1e8", job_document("planned").dump()).status, 400);
 }
 
 // ExportThreadsTest: such a read holds up nobody.
@@ -312,6 +313,8 @@ TEST_F(ApiChangesTest, AChangeThatCannotBeIsRefusedWhole) {
   EXPECT_EQ(details[0].at("path"), "weight");
   EXPECT_EQ(details[1].at("path"), "limits.max_trials");
   EXPECT_EQ(patch(job, Json::object()).status, 400);
+  const RawReply many = patch(job, {{"held", std::vector<int>(100)}});
+  EXPECT_NE(many.body.find("more than 64 values"), std::string::npos) << many.body;
   EXPECT_EQ(get_json(job).at("held"), false);
   EXPECT_EQ(patch("/v1/jobs/nobody", {{"held", true}}).status, 404);
   ASSERT_EQ(post(job + "/stop").status, 202);
