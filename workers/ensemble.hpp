@@ -2,6 +2,7 @@
 // (workers/xgboost). docs/xgboost-trainer.md, "Several models joined".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,12 @@ struct TrialModel {
 struct EnsembleOrder {
   Json job;                        // the whole document, as the server keeps it
   std::vector<TrialModel> models;  // the best one first
-  std::string output;              // path of the model to be written
+  // Of a cross-validation: of the best one's value over the folds. Nothing: not told.
+  std::optional<double> standard_error = {};
+  std::string output;  // path of the model to be written
 };
 
-// Reads an order from {"job", "models": [{"trial", "value", "file"}], "output"}. Errors: at the field.
+// Reads an order from {"job", "models": [{"trial", "value", "file"}], "standard_error" if told, "output"}. Errors: at the field.
 Result<EnsembleOrder> read_ensemble_order(std::string_view json);
 
 // Writes the model, and says what it is, as the model's attribute `tuneband_ensemble` does:
@@ -32,7 +35,7 @@ Result<EnsembleOrder> read_ensemble_order(std::string_view json);
 // `candidates`: how many of `models` have the value that was told; `weight` in shares of 1, the largest first; `value`: of the
 // job's objective, on the validation rows, by which it was chosen; `test_value`: on the job's test rows. `_of_best`: the same of
 // the first of `models` alone. Where there are no such rows the values are left out, and of a cross-validation the best third
-// count by their ranks.
+// count by their ranks, as far as they are within two standard errors of the first.
 // Errors: the job has several objectives, constraints or a metric of the training rows; data cannot be read, or is not what the
 // models were trained and measured on; a model cannot be read or joined.
 Result<Json> join_trials(const EnsembleOrder& order);

@@ -1,6 +1,8 @@
 // The models of a job's best trials, joined into one: by the worker program, since it alone has XGBoost.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,26 +19,48 @@ namespace {
 
 constexpr std::int64_t kJoiningMs = 3'600'000;
 
-// Of the best trials that have ended and left a model.
-Result<Json> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path) {
+// Of the best trials that have ended and left a model, the job's best one first: with what that one's value over folds is
+// uncertain by. Where values below max_resource are no measure of those at it, or of no kept model, completed trials alone.
+struct Models {
+  Json list = Json::array();
+  std::optional<double> standard_error;
+};
+
+void add(const views::Trial& trial, const Reader::ModelPath& model_path, Json& list) {
+  const auto value = trial.row.kept_value ? trial.row.kept_value : trial.row.objective;
+  const auto path = model_path(trial.row.id);
+  if (value && std::isfinite(*value) && path && list.size() < kModelsKept)
+    list.push_back({{"trial", trial.row.id.number}, {"value", *value}, {"file", *path}});
+}
+
+Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path) {
+  const auto parsed = reader.parsed_job(job);
+  if (!parsed) return parsed.error();
+  const JobSpec& spec = (*parsed)->spec;
+  const bool completed_alone = !spec.keeps_best || spec.early_work < 1;
   TrialsQuery query;
-  query.states = {TrialState::completed, TrialState::stopped, TrialState::failed, TrialState::cancelled};
+  query.states = {TrialState::completed};
+  if (!completed_alone) query.states.insert(query.states.end(), {TrialState::stopped, TrialState::failed, TrialState::cancelled});
   query.sort = TrialsQuery::Sort::objective;
   query.limit = static_cast<int>(kModelsKept);
   const auto trials = reader.trials(job, query, read_wall_clock());
   if (!trials) return trials.error();
-  Json models = Json::array();
-  for (const views::Trial& trial : trials->trials) {
-    const auto value = trial.row.kept_value ? trial.row.kept_value : trial.row.objective;
-    const auto path = model_path(trial.row.id);
-    if (value && std::isfinite(*value) && path)
-      models.push_back({{"trial", trial.row.id.number}, {"value", *value}, {"file", *path}});
+  Models models;
+  const auto best = reader.best(job, model_path, read_wall_clock());
+  const bool best_is_one = best && std::ranges::count(query.states, best->trial.row.state) > 0;
+  if (best_is_one) {
+    add(best->trial, model_path, models.list);
+    models.standard_error = best->trial.row.standard_error;
   }
-  if (models.empty()) {
-    return Error{ErrorCode::conflict, "no trial of the job has ended and left a model", "",
+  for (const views::Trial& trial : trials->trials) {
+    if (!best_is_one || trial.row.id != best->trial.row.id) add(trial, model_path, models.list);
+  }
+  if (models.list.empty()) {
+    const std::string what = completed_alone ? "completed" : "ended";
+    return Error{ErrorCode::conflict, "no trial of the job has " + what + " and left a model", "",
                  "models are of trials of the trainer `xgboost`"};
   }
-  return Result<Json>(boost::system::in_place_value, std::move(models));
+  return models;
 }
 
 // As the worker program says it: {"error": {"message", "path", "hint"}}, or what came of it.
@@ -75,7 +99,8 @@ void Api::get_ensemble(JobId job, const Respond& respond) {
     const os::TemporaryDir dir("tuneband-ensemble");
     if (dir.path().empty()) return Error{ErrorCode::unavailable, "no temporary directory can be made", "", "set TMPDIR"};
     const std::string joined = dir.path() + "/joined.ubj";
-    const Json order{{"job", Json::parse(*document)}, {"models", *models}, {"output", joined}};
+    Json order{{"job", Json::parse(*document)}, {"models", models->list}, {"output", joined}};
+    if (models->standard_error) order["standard_error"] = *models->standard_error;
     const ProgramRun run = run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}),
                                        order.dump(-1, ' ', false, Json::error_handler_t::replace), {kJoiningMs, ending});
     if (const auto done = fault_in(run); !done) return done.error();

@@ -61,15 +61,25 @@ TEST(EnsembleSelection, WhatIsWorthNothingIsNotTaken) {
 }
 
 TEST(EnsembleSelection, ByRankTheBestThirdCountsTenAtTheMost) {
-  EXPECT_THAT(weigh_by_rank(1), ElementsAre(1));
-  EXPECT_THAT(weigh_by_rank(3), ElementsAre(1, 0, 0));
-  EXPECT_THAT(weigh_by_rank(4), ElementsAre(2, 1, 0, 0));
-  EXPECT_THAT(weigh_by_rank(9), ElementsAre(3, 2, 1, 0, 0, 0, 0, 0, 0));
-  const auto many = weigh_by_rank(40);
+  const auto equals = [](std::size_t count) { return weigh_by_rank(std::vector<double>(count, 0.5), 0); };
+  EXPECT_THAT(equals(1), ElementsAre(1));
+  EXPECT_THAT(equals(3), ElementsAre(1, 0, 0));
+  EXPECT_THAT(equals(4), ElementsAre(2, 1, 0, 0));
+  EXPECT_THAT(equals(9), ElementsAre(3, 2, 1, 0, 0, 0, 0, 0, 0));
+  const auto many = equals(40);
   EXPECT_EQ(many[0], 10);
   EXPECT_EQ(many[9], 1);
   EXPECT_EQ(many[10], 0);
   EXPECT_EQ(many.size(), 40U);
+}
+
+TEST(EnsembleSelection, ByRankNoneCountsThatIsFurtherFromTheBestThanAllowed) {
+  const std::vector<double> lower{1, 1.5, 1.75, 3, 3, 3, 3, 3, 3};
+  EXPECT_THAT(weigh_by_rank(lower, 0.75), ElementsAre(3, 2, 1, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(weigh_by_rank(lower, 0.7), ElementsAre(2, 1, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(weigh_by_rank(lower, 0), ElementsAre(1, 0, 0, 0, 0, 0, 0, 0, 0));
+  const std::vector<double> higher{0.75, 0.5, 0.25, 0, 0, 0, 0, 0, 0};
+  EXPECT_THAT(weigh_by_rank(higher, 0.25), ElementsAre(2, 1, 0, 0, 0, 0, 0, 0, 0));
 }
 
 TEST(EnsembleSelection, AFaultOfTheMeasureEndsIt) {

@@ -153,6 +153,28 @@ TEST_F(Ensembles, OfACrossValidationCountTheBestThirdByRank) {
   EXPECT_NEAR(members[1].at("weight"), 1.0 / 3, 1e-9);
   EXPECT_LT(reply.at("test_value"), 0.69);
   EXPECT_NE(reply.at("test_value"), reply.at("test_value_of_best"));
+  auto apart = order;
+  apart.standard_error = (order.models[1].value - order.models[0].value) / 2.5;
+  EXPECT_EQ(joined(apart).at("members").size(), 1U) << "the second one is more than two standard errors worse";
+  apart.standard_error = (order.models[1].value - order.models[0].value) / 1.5;
+  EXPECT_EQ(joined(apart).at("members").size(), 2U);
+}
+
+TEST_F(Ensembles, AreWithoutModelsThatMeasureAnotherValueThanWasTold) {
+  auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
+  order.models[2].value += 0.1;
+  const Json reply = joined(order);
+  EXPECT_EQ(reply.at("candidates"), 4);
+  for (const Json& member : reply.at("members")) EXPECT_NE(member.at("trial"), order.models[2].trial);
+}
+
+TEST_F(Ensembles, AreMeasuredWithTheParametersOfTheirObjective) {
+  const auto huber = trained({{"parameters", {{"objective", "reg:pseudohubererror"}, {"huber_slope", 3}}}}, "mphe");
+  EXPECT_NEAR(joined(huber).at("value_of_best"), huber.models.front().value, 1e-6);
+  trials_.clear();
+  const auto tweedie =
+      trained({{"parameters", {{"objective", "reg:tweedie"}, {"tweedie_variance_power", 1.2}}}}, "tweedie-nloglik@1.2");
+  EXPECT_NEAR(joined(tweedie).at("value_of_best"), tweedie.models.front().value, 1e-5);
 }
 
 TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
@@ -196,10 +218,16 @@ TEST(EnsembleOrders, AreReadStrictly) {
   EXPECT_EQ(order->models[0].trial, 3);
   EXPECT_EQ(order->models[0].value, 0.5);
   EXPECT_EQ(order->models[1].file, "b");
-  for (const char* bad : {"", "[]", R"({"job": {}, "models": [], "output": "o"})", R"({"models": [], "output": "o"})",
-                          R"({"job": {}, "models": [{"trial": 1, "file": "a"}], "output": "o"})",
-                          R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}]})",
-                          R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}], "output": "o", "more": 1})"})
+  EXPECT_FALSE(order->standard_error);
+  EXPECT_EQ(read_ensemble_order(R"({"job": {}, "output": "o", "models": [{"trial": 3, "value": 0.5, "file": "a"}],
+    "standard_error": 0.25})")
+                ->standard_error,
+            0.25);
+  for (const char* bad :
+       {"", "[]", R"({"job": {}, "models": {}, "output": "o"})", R"({"job": {}, "models": [], "output": "o"})",
+        R"({"models": [], "output": "o"})", R"({"job": {}, "models": [{"trial": 1, "file": "a"}], "output": "o"})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}]})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}], "output": "o", "more": 1})"})
     EXPECT_FALSE(read_ensemble_order(bad)) << bad;
 }
 

@@ -82,6 +82,20 @@ TEST_F(JoinedModels, HaveTheWeightedSumOfTheMargins) {
   EXPECT_EQ(join_models({{model(shallow), 0.5}, {model(forest, 2), 0.5}})->trees, 11U);
 }
 
+TEST_F(JoinedModels, OfATreeThatIsALeafTheLeafCounts) {
+  const XgboostParameters leaves{{"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"gamma", "1e9"}};
+  ASSERT_NE(margins(model(leaves)).front(), 0.5F) << "more than the base score";
+  expect_weighted_sum({{model(leaves), 0.25}, {model({{"objective", "reg:squarederror"}, {"tree_method", "hist"}}), 0.75}});
+}
+
+TEST_F(JoinedModels, HaveNoAttributesOfTheirMembers) {
+  auto booster = XgboostBooster::of_model(model({{"tree_method", "hist"}}));
+  ASSERT_TRUE(booster->set_attribute("best_iteration", "3"));
+  const auto joined = join_models({{*booster->save(), 1}});
+  ASSERT_TRUE(joined) << describe(joined.error());
+  EXPECT_EQ(*XgboostBooster::of_model(joined->json)->attribute("best_iteration"), "");
+}
+
 TEST_F(JoinedModels, OfClassesHaveItForEachClass) {
   use(3);
   const XgboostParameters classes{{"objective", "multi:softprob"}, {"num_class", "3"}, {"tree_method", "hist"}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -88,6 +89,7 @@ Result<std::optional<Rows>> rows_of(const Table& table, const XgboostParameters&
 // The best one first: `margins` on the validation rows, where there are any.
 struct Candidates {
   std::vector<int> trials;
+  std::vector<double> values;  // as they were told
   std::vector<std::string> models;
   std::vector<std::vector<float>> margins;
 };
@@ -133,6 +135,7 @@ Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const 
     if (!taken) return taken.error();
     if (!*taken) continue;
     candidates.trials.push_back(model.trial);
+    candidates.values.push_back(model.value);
     candidates.models.push_back(std::move(*bytes));
   }
   return candidates;
@@ -164,6 +167,13 @@ Members members_of(const Candidates& candidates, const std::vector<int>& picks) 
 Result<std::vector<int>> select(const Candidates& candidates, Rows& validation, bool maximize) {
   return select_ensemble(candidates.margins,
                          [&](std::span<const float> mean) { return validation.judge.cost_of(mean, maximize); });
+}
+
+// Where no rows are left to choose by: what may be a lucky one of the folds counts, what is a weak one of a lower rung does not.
+std::vector<int> weigh(const Candidates& candidates, std::optional<double> standard_error) {
+  constexpr double kStandardErrors = 2;
+  const double apart_max = standard_error ? kStandardErrors * *standard_error : std::numeric_limits<double>::infinity();
+  return weigh_by_rank(candidates.values, apart_max);
 }
 
 struct Ensemble {
@@ -210,7 +220,7 @@ Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
   EnsembleOrder order;
   if (const Json* job = reader.require("job")) order.job = *job;
   const Json* models = reader.require("models");
-  for (std::size_t i = 0; models != nullptr && i < models->size(); ++i) {
+  for (std::size_t i = 0; models != nullptr && models->is_array() && i < models->size(); ++i) {
     ObjectReader one((*models)[i], join_path("models", i), faults);
     TrialModel model;
     for (const char* field : {"trial", "value", "file"}) one.require_present(field);
@@ -220,6 +230,7 @@ Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
     one.finish();
     order.models.push_back(std::move(model));
   }
+  order.standard_error = reader.number("standard_error", {.min = 0});
   reader.require_present("output");
   order.output = reader.text_or("output", "");
   reader.finish();
@@ -242,7 +253,7 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   Rows* judging = *validation ? &**validation : nullptr;
   const auto candidates = read_candidates(order.models, tables->encoding, judging);
   if (!candidates) return candidates.error();
-  const auto picks = judging == nullptr ? weigh_by_rank(candidates->trials.size()) : select(*candidates, *judging, job->maximize);
+  const auto picks = judging == nullptr ? weigh(*candidates, order.standard_error) : select(*candidates, *judging, job->maximize);
   if (!picks) return picks.error();
   const Members members = members_of(*candidates, *picks);
   auto ensemble = make_ensemble(members.models, tables->encoding);

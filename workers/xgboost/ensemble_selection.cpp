@@ -1,6 +1,7 @@
 #include "workers/xgboost/ensemble_selection.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -66,10 +67,11 @@ Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> mar
   return picks;
 }
 
-std::vector<int> weigh_by_rank(std::size_t candidates) {
+std::vector<int> weigh_by_rank(std::span<const double> values, double apart_max) {
   constexpr std::size_t kMembersMax = 10;
-  const std::size_t members = std::min((candidates + 2) / 3, kMembersMax);
-  std::vector<int> weights(candidates);
+  std::size_t members = std::min((values.size() + 2) / 3, kMembersMax);
+  while (members > 1 && !(std::abs(values[members - 1] - values.front()) <= apart_max)) --members;
+  std::vector<int> weights(values.size());
   for (std::size_t rank = 0; rank < members; ++rank) weights[rank] = static_cast<int>(members - rank);
   return weights;
 }

@@ -26,7 +26,8 @@ using CostOfMargins = std::function<Result<double>(std::span<const float>)>;
 // anything.
 Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> margins, const CostOfMargins& cost);
 
-// The same where no rows are left to choose by: the best third of `candidates`, ten at the most, by rank: of three 3, 2 and 1.
-std::vector<int> weigh_by_rank(std::size_t candidates);
+// The same where no rows are left to choose by: the best third, ten at the most, by rank: of three 3, 2 and 1. `values`: what
+// each candidate measured, the best first; those further from it than `apart_max` do not count.
+std::vector<int> weigh_by_rank(std::span<const double> values, double apart_max);
 
 }  // namespace tuneband::workers
