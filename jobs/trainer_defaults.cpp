@@ -15,6 +15,8 @@ namespace tuneband {
 
 namespace {
 
+const Json& parameters_of(const Json& document) { return member(member(document, "trainer"), "parameters"); }
+
 // The value of this parameter, under either of its names, among the fixed ones or in the search space. Null: it is not there.
 const Json* find_documented(const Json& parameters, std::string_view name) {
   if (!parameters.is_object()) return nullptr;
@@ -25,12 +27,35 @@ const Json* find_documented(const Json& parameters, std::string_view name) {
   return nullptr;
 }
 
+// Its domain, where trials may differ in it. Null: it is not there, or has one value for all.
+const Json* find_tuned(const Json& document, std::string_view name) {
+  const Json* domain = find_documented(member(document, "search_space"), name);
+  if (domain == nullptr || !domain->is_object() || find_documented(parameters_of(document), name) != nullptr) return nullptr;
+  const Json& values = member(*domain, "values");
+  const Json& min = member(*domain, "min");
+  const bool one_value = member(*domain, "type") == "fixed" || (values.is_array() && values.size() == 1) ||
+                         (min.is_number() && min == member(*domain, "max"));
+  return one_value && !domain->contains("when") ? nullptr : domain;
+}
+
+// The value that all trials have of it, as far as it is written. Null: it is not there, or tuned.
+const Json* find_fixed(const Json& document, std::string_view name) {
+  if (const Json* value = find_documented(parameters_of(document), name)) return value;
+  const Json* domain = find_documented(member(document, "search_space"), name);
+  if (domain == nullptr || find_tuned(document, name) != nullptr) return nullptr;
+  if (!domain->is_object()) return domain;
+  for (const char* field : {"value", "min"}) {
+    if (const Json& value = member(*domain, field); !value.is_null()) return &value;
+  }
+  const Json& values = member(*domain, "values");
+  return values.empty() ? nullptr : &values.front();
+}
+
 // Where the order of prefixes is mostly that of their learning rates.
 bool tunes_eta_of_trees(const Json& document) {
-  const Json& space = member(document, "search_space");
-  const Json* booster = find_documented(member(member(document, "trainer"), "parameters"), "booster");
-  const bool trees = find_documented(space, "booster") == nullptr && (booster == nullptr || *booster != "gblinear");
-  return trees && find_documented(space, "eta") != nullptr;
+  const Json* booster = find_fixed(document, "booster");
+  const bool trees = find_tuned(document, "booster") == nullptr && (booster == nullptr || *booster != "gblinear");
+  return trees && find_tuned(document, "eta") != nullptr;
 }
 
 // Whether a trial has a best round on rows that it does not train on, by one value, and a model that can be cut to it.
@@ -38,9 +63,8 @@ bool can_keep_best(const Json& document) {
   const Json& objective = member(document, "objective");
   const Json& metric = member(objective, "metric");
   const bool held_out = metric.is_string() && metric.get_ref<const std::string&>().starts_with("validation-");
-  const Json* booster = find_documented(member(member(document, "trainer"), "parameters"), "booster");
-  const bool cut =
-      find_documented(member(document, "search_space"), "booster") == nullptr && (booster == nullptr || *booster == "gbtree");
+  const Json* booster = find_fixed(document, "booster");
+  const bool cut = find_tuned(document, "booster") == nullptr && (booster == nullptr || *booster == "gbtree");
   return held_out && cut && !objective.contains("constraints");
 }
 
@@ -66,7 +90,7 @@ std::string percent(double share) { return format_number(std::round(100 * share)
 bool adapts_eta(const Json& document) {
   const Json& type = member(member(document, "sampler"), "type");
   const bool learns = type != "random" && type != "grid" && type != "sobol";
-  const Json* eta = find_documented(member(document, "search_space"), "eta");
+  const Json* eta = find_tuned(document, "eta");
   return learns && !document.contains("candidates") && eta != nullptr && member(*eta, "type") == "float";
 }
 
@@ -80,8 +104,8 @@ std::string eta_path(const Json& document, const Json& domain) {
 
 // Whether every objective that a trial may have tells classes apart.
 bool all_tell_classes_apart(const Json& document) {
-  const Json* fixed = find_documented(member(member(document, "trainer"), "parameters"), "objective");
-  const Json* tuned = find_documented(member(document, "search_space"), "objective");
+  const Json* fixed = find_fixed(document, "objective");
+  const Json* tuned = find_tuned(document, "objective");
   if (fixed == nullptr && tuned == nullptr) return false;
   const Json& values = fixed != nullptr ? *fixed : member(*tuned, "values");
   const auto classifies = [](const Json& value) {
@@ -143,7 +167,7 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
   constexpr double kLearntMin = 0.9;
   const Json& trainer = member(document, "trainer");
   if (member(trainer, "type") != "xgboost" || !tunes_eta_of_trees(document)) return;
-  const Json& domain = *find_documented(member(document, "search_space"), "eta");
+  const Json& domain = *find_tuned(document, "eta");
   const Json& scheduler = member(document, "scheduler");
   const Json& rounds = member(scheduler, "max_resource");
   const auto eta = bounds_of(domain);

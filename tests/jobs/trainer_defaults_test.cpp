@@ -81,6 +81,31 @@ TEST(TrainerDefaults, AreShrinkageWhereTheLearningRateOfTreesIsTuned) {
   EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"booster", {{"values", {"gbtree", "gblinear"}}}}})), "prefix");
 }
 
+// As in `trainer.parameters`: all trials have it.
+TEST(TrainerDefaults, TakeOneValueOfTheSearchSpaceForWhatItIs) {
+  const Json one_eta[] = {0.1,
+                          {{"type", "fixed"}, {"value", 0.1}},
+                          {{"type", "float"}, {"min", 0.1}, {"max", 0.1}},
+                          {{"type", "categorical"}, {"values", {0.1}}}};
+  for (const Json& eta : one_eta) EXPECT_EQ(default_of(job_of({{"eta", eta}})), "prefix") << eta;
+  const Json sometimes{{"type", "categorical"}, {"values", {0.1}}, {"when", {{"max_depth", 3}}}};
+  EXPECT_EQ(default_of(job_of({{"eta", sometimes}})), "shrinkage") << "the others have XGBoost's own";
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"eta", 0.1}})), "prefix") << "which is a fault of its own";
+  const auto keep = [](const Json& booster) {
+    Json document = job_of({{"eta", kEta}, {"booster", booster}});
+    document["objective"] = {{"metric", "validation-auc"}};
+    write_trainer_defaults(document);
+    return document["trainer"]["keep"].get<std::string>() + " " + document["trainer"]["fidelity"].get<std::string>();
+  };
+  EXPECT_EQ(keep("gbtree"), "best shrinkage");
+  EXPECT_EQ(keep({{"type", "categorical"}, {"values", {"gbtree"}}}), "best shrinkage");
+  EXPECT_EQ(keep("gblinear"), "last prefix");
+  EXPECT_EQ(keep({{"type", "categorical"}, {"values", {"gbtree", "dart"}}}), "last prefix");
+  Json document = job_of({{"objective", "binary:logistic"}}, {}, {{"type", "xgboost"}, {"data", Json::object()}});
+  write_trainer_defaults(document);
+  EXPECT_EQ(document["trainer"]["data"], (Json{{"validation", {{"stratify", true}}}}));
+}
+
 TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
   EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}, {"fidelity", "prefix"}})), "prefix");
   EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {}, {{"type", "command"}})), Json());
@@ -244,7 +269,7 @@ TEST(FidelityWarning, IsOfPrefixesFromTwoRoundsOnAndOfMoreThanThreeTimesTheLeast
 
 TEST(FidelityWarning, OfTooFewRoundsSaysHowMuchTheyLearnAndWhatWouldDo) {
   const auto warnings = [](double eta, int rounds) {
-    Json job = job_of({{"eta", {{"min", eta}, {"max", eta}}}});
+    Json job = job_of({{"eta", {{"min", eta}, {"max", 1}}}});
     job["scheduler"]["max_resource"] = rounds;
     return warnings_of(job);
   };
