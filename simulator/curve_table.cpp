@@ -395,6 +395,17 @@ int keep_within(CurveTable& table, const SearchSpace& space) {
   return outside;
 }
 
+void keep_best_so_far(CurveTable& table, Goal goal) {
+  for (Curve& curve : table.curves) {
+    double best = std::numeric_limits<double>::quiet_NaN();
+    for (auto& [resource, value] : curve.points) {
+      const bool better = goal == Goal::maximize ? value > best : value < best;
+      if (better || std::isnan(best)) best = value;
+      value = best;
+    }
+  }
+}
+
 Regret::Regret(const CurveTable& table, Goal goal, std::int64_t max_resource) : goal_(goal) {
   for (const Curve& curve : table.curves) {
     const auto value = curve.at(max_resource);

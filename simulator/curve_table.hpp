@@ -74,6 +74,9 @@ Json space_of(const CurveTable& table);
 // Leaves out the curves whose configuration is outside of `space`, and says how many. Numbers become what their domain is.
 int keep_within(CurveTable& table, const SearchSpace& space);
 
+// Makes each value the best until there: what a trial has that keeps its best round.
+void keep_best_so_far(CurveTable& table, Goal goal);
+
 // How good a configuration or a model is, by what configurations have at `max_resource` (the final value): 0 is the table's best
 // one, 1 its median one.
 class Regret {

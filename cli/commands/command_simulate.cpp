@@ -94,6 +94,9 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
       if (auto failure = other_resource(setup.methods.front(), setup.methods.back())) return std::move(*failure);
     }
   }
+  // The rules see what was recorded.
+  const JobSpec& spec = setup.methods.front().spec;
+  if (spec.keeps_best && !spec.debugger) keep_best_so_far(setup.table, spec.objective.goal);
   setup.comparison.workers = options.workers;
   setup.comparison.seeds = options.in_order ? 1 : options.seeds;
   setup.comparison.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -160,6 +163,10 @@ Json estimates_json(const std::vector<std::vector<double>>& samples, const std::
   return list;
 }
 
+bool rungs_of_shrinkage(const JobSpec& job) {
+  return trains_xgboost(job.trainer) && job.scheduler.restarts && job.scheduler.type != SchedulerType::none;
+}
+
 // Where the table does not hold what was asked of it, or takes the place of what the document says.
 std::vector<std::string> what_figures_rest_on(const SimulationSetup& setup, const std::vector<MethodRuns>& results) {
   std::vector<std::string> notes;
@@ -185,6 +192,17 @@ std::vector<std::string> what_figures_rest_on(const SimulationSetup& setup, cons
         "{} of {} were measured until {}; the others' last recorded value stands for it: regret among them is a guess", complete,
         format_count(curves, "configuration"), full));
   }
+  const auto any_job = [&](const auto& is) {
+    return std::any_of(setup.methods.begin(), setup.methods.end(), [&](const auto& method) { return is(method.spec); });
+  };
+  if (any_job([](const JobSpec& job) { return rungs_of_shrinkage(job); })) {
+    notes.push_back(
+        fmt::format("rungs below {} are trainings of their own, with other learning rates: what they would have measured "
+                    "is not in a table of whole trainings, and what these had there stands for it",
+                    full));
+  }
+  if (any_job([](const JobSpec& job) { return job.scheduler.early_end && job.scheduler.restarts; }))
+    notes.push_back("`early_end` is left out: below max_resource the table may have other trainings than the one that would end");
   const auto any_run = [&](int SimulationResult::*trials) {
     return std::any_of(results.begin(), results.end(), [&](const MethodRuns& method) {
       return std::any_of(method.runs.begin(), method.runs.end(), [&](const auto& run) { return run.*trials > 0; });

@@ -199,6 +199,36 @@ TEST_F(SimulateCommand, SaysOfWhichTrialsOnlyALaterValueIsKnown) {
   EXPECT_EQ(method["resource_unmeasured"], 1);
 }
 
+TEST_F(SimulateCommand, TakesTheBestRoundsOfTrialsThatKeepThemAndSaysWhatATableOfWholeTrainingsLacks) {
+  SimulateOptions options;
+  options.table = file(
+      "t.csv", "eta,validation-auc_1,validation-auc_2,validation-auc_3\n0.1,0.5,0.9,0.7\n0.2,0.6,0.8,0.6\n0.3,0.5,0.6,0.5\n");
+  options.in_order = true;
+  const auto ran = [&](const Json& scheduler, const char* fidelity, const char* keep) {
+    const Json job{{"objective", {{"metric", "validation-auc"}, {"goal", "maximize"}}},
+                   {"search_space", {{"eta", {{"type", "float"}, {"min", 0.1}, {"max", 0.3}}}}},
+                   {"trainer",
+                    {{"type", "xgboost"},
+                     {"data", {{"train", "/t.csv"}, {"label", "y"}}},
+                     {"fidelity", fidelity},
+                     {"keep", keep},
+                     {"parameters", {{"objective", "binary:logistic"}}}}},
+                   {"scheduler", scheduler}};
+    options.job_file = file("job.json", job.dump());
+    out_.str("");
+    const auto finished = simulate_job(json_console_, options);
+    EXPECT_TRUE(finished) << describe(finished.error().errors.front());
+    return finished ? Json::parse(out_.str()) : Json();
+  };
+  const Json halving{{"type", "asha_promotion"}, {"min_resource", 1}};
+  EXPECT_EQ(ran(halving, "prefix", "last")["best"], 0.7);
+  EXPECT_EQ(ran(halving, "prefix", "best")["best"], 0.9);
+  EXPECT_TRUE(ran(halving, "prefix", "last")["notes"].empty());
+  const Json whole = ran({{"type", "none"}, {"early_end", true}}, "shrinkage", "last");
+  EXPECT_EQ(whole["notes"].size(), 1U) << "of early_end alone: there are no rungs";
+  EXPECT_NE(ran(halving, "shrinkage", "last")["notes"].dump().find("trainings of their own"), std::string::npos);
+}
+
 TEST_F(SimulateCommand, RunsAnExportedJobAgainWhateverItsNamesAreLike) {
   test::CannedServer server;
   auto api = std::move(ApiClient::create(server.url()).value());

@@ -238,6 +238,24 @@ TEST(CurveTable, KeepsOnlyWhatLiesInASpace) {
   EXPECT_EQ(table->curves[0].configuration.at("x"), Value(1.0));  // as its domain is
 }
 
+TEST(CurveTable, HasTheBestUntilThereOfTrialsThatKeepIt) {
+  CurveTable table;
+  table.curves.resize(1);
+  table.curves[0].points = {{1, std::nan("")}, {2, 3}, {3, 5}, {4, 2}, {5, std::nan("")}, {6, 4}};
+  CurveTable maximized = table;
+  keep_best_so_far(table, Goal::minimize);
+  keep_best_so_far(maximized, Goal::maximize);
+  const auto values = [](const CurveTable& of) {
+    std::vector<double> all;
+    for (const auto& [resource, value] : of.curves[0].points) all.push_back(value);
+    EXPECT_TRUE(std::isnan(all.front()));
+    all.erase(all.begin());
+    return all;
+  };
+  EXPECT_EQ(values(table), (std::vector<double>{3, 3, 2, 2, 2}));
+  EXPECT_EQ(values(maximized), (std::vector<double>{3, 5, 5, 5, 5}));
+}
+
 TEST(RegretOfCurves, IsZeroForTheBestOneForTheMedianAndAtMostOne) {
   const auto table = table_of("x,a_1,a_2\n1,0,10\n2,0,4\n3,0,6\n4,0,nan\n5,9,0\n");
   ASSERT_TRUE(table);
