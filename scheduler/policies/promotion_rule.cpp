@@ -32,8 +32,12 @@ bool PromotionRule::may_go_by_quota(const Rungs& rungs, int index, const Standin
 bool PromotionRule::may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const {
   if (!options_.quota || !rungs.at(index).in_first_front(standing)) return false;
   const bool all_have_come = !rungs.may_start() && (rungs.under_way() == 0 || rungs.at(0).filled() >= rungs.started());
+  return all_have_come && room_for_front(rungs, index);
+}
+
+bool PromotionRule::room_for_front(const Rungs& rungs, int index) const {
   const int promoted = promoted_[static_cast<std::size_t>(index)];
-  return all_have_come && (promoted + 1) * rungs.eta() <= (rungs.eta() - 1) * rungs.at(index).filled();
+  return (promoted + 1) * rungs.eta() <= (rungs.eta() - 1) * rungs.at(index).filled();
 }
 
 bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& apart) const {
@@ -61,6 +65,8 @@ std::string PromotionRule::rule_at_close(const Rungs& rungs, int index, const St
     if (quota_left(rungs, index, apart)) return "the job ended before it could go on";
     return "the job ended, and as many as may go on, 1 in " + eta + ", had done so";
   }
+  if (options_.quota && rungs.at(index).in_first_front(standing) && !room_for_front(rungs, index))
+    return "the job ended, and as many of the first front as may go on, all but 1 in " + eta + ", had done so";
   if (!cap_) return "the job ended and it was not among the best 1 in " + eta;
   return "the job ended, and it was not among the best 1 in " + eta +
          " of its rung or stood at the highest rung that was needed to tell the order of the trials";

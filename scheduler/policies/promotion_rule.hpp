@@ -52,6 +52,7 @@ class PromotionRule {
   bool quota_left(const Rungs& rungs, int index, const RungCount& apart) const;
   bool may_go_by_quota(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const;
   bool may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const;
+  bool room_for_front(const Rungs& rungs, int index) const;
 
   Options options_;
   std::unique_ptr<PashaCap> cap_;

@@ -31,6 +31,7 @@ struct Found {
   std::vector<Point> front;
   double volume = 0;  // up to (1, 1)
   std::int64_t spent = 0;
+  std::vector<DecisionRow> decisions;
 };
 
 Found found_by(const Problem& problem, const Json& overlay) {
@@ -54,6 +55,7 @@ Found found_by(const Problem& problem, const Json& overlay) {
     core.report("w", report);
   }
   found.spent = core.job().resource_spent;
+  for (const auto& [place, decision] : core.rows().decisions()) found.decisions.push_back(decision);
   std::sort(found.front.begin(), found.front.end());
   double least = 1;
   std::erase_if(found.front, [&](const Point& point) {
@@ -66,6 +68,29 @@ Found found_by(const Problem& problem, const Json& overlay) {
 }
 
 }  // namespace
+
+// Who is of the first front did not stay behind for not being among the best 1 in eta.
+TEST(Front, OfOneThatHadNoRoomLeftTheReasonIsThatRoom) {
+  int without_room = 0;
+  for (int seed = 1; seed <= 5; ++seed) {
+    // Nothing dominates anything: all are in the first front.
+    const Problem trade_off = [](double x, double, double) { return Point{x, 1 - x}; };
+    const Found found = found_by(trade_off, {{"sampler", {{"type", "random"}, {"seed", seed}}},
+                                             {"scheduler", {{"type", "asha_delayed"}, {"min_resource", 1}, {"max_resource", 3}}},
+                                             {"limits", {{"max_trials", 12}}}});
+    int promoted = 0;
+    for (const DecisionRow& decision : found.decisions) {
+      if (decision.rung != 0) continue;
+      promoted += decision.verdict == Verdict::promoted;
+      if (decision.verdict != Verdict::stopped) continue;
+      EXPECT_NE(decision.rule.find("as many of the first front as may go on, all but 1 in 3, had done so"), std::string::npos)
+          << decision.rule;
+      ++without_room;
+    }
+    EXPECT_EQ(promoted, 8);
+  }
+  EXPECT_EQ(without_room, 5 * 4);
+}
 
 // Means over seeds, against as many full trainings of random configurations as cost the same.
 TEST(Front, OfTheDefaultHasSeveralPointsAndMoreVolumeThanRandomSearchForTheSameCost) {
