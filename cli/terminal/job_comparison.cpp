@@ -14,6 +14,7 @@ namespace tuneband::cli {
 namespace {
 
 constexpr std::size_t kValueShownMax = 40;  // bytes, of a document's value
+constexpr std::size_t kValueShownMin = 8;
 
 using Leaves = std::map<std::string, Json>;
 
@@ -112,14 +113,25 @@ std::vector<Json> documents_of(const std::vector<ComparedJob>& jobs) {
   return documents;
 }
 
-Table table_of_differences(const std::vector<ComparedJob>& jobs, Precision precision) {
-  Table table(with_jobs({"field"}, jobs, Align::left));
-  for (const DocumentDifference& difference : document_differences(documents_of(jobs))) {
+// A value without the others says nothing: what the fields leave of the width is shared.
+std::size_t size_of_values(const std::vector<DocumentDifference>& differences, std::size_t jobs, std::size_t width) {
+  std::size_t fields = 0;
+  for (const DocumentDifference& difference : differences) fields = std::max(fields, difference.path.size());
+  const std::size_t taken = fields + 5 * jobs;  // with the gaps between columns, and the dots of what is cut
+  return std::clamp(width > taken ? (width - taken) / jobs : 0, kValueShownMin, kValueShownMax);
+}
+
+Table table_of_differences(const std::vector<ComparedJob>& jobs, const Terminal& terminal, Precision precision) {
+  const auto differences = document_differences(documents_of(jobs));
+  const std::size_t size = size_of_values(differences, jobs.size(), terminal.width);
+  const auto cell = [&](std::string text) { return precision == Precision::exact ? text : shortened(std::move(text), size); };
+  std::vector<Column> columns{{"field"}};
+  for (const ComparedJob& job : jobs) columns.push_back({cell(job.info.name), Align::left});
+  Table table(std::move(columns));
+  for (const DocumentDifference& difference : differences) {
     std::vector<Cell> row{difference.path};
-    for (const Json& value : difference.values) {
-      const std::string text = value.is_discarded() ? "-" : format_parameter(value, precision);
-      row.emplace_back(precision == Precision::exact ? text : shortened(text, kValueShownMax));
-    }
+    for (const Json& value : difference.values)
+      row.emplace_back(cell(value.is_discarded() ? "-" : format_parameter(value, precision)));
     table.add_row(std::move(row));
   }
   return table;
@@ -190,7 +202,7 @@ void print_comparison(Console& console, const std::vector<ComparedJob>& jobs) {
     console.print(fmt::format("best {} once so many {} had been trained", first.metric, first.resource_name));
     console.print_table(costs);
   }
-  const Table differences = table_of_differences(jobs, precision);
+  const Table differences = table_of_differences(jobs, console.terminal(), precision);
   console.print("");
   if (differences.empty()) return console.print("their documents are the same but for the name");
   console.print("where their documents differ");

@@ -79,6 +79,20 @@ TEST(JobComparison, ShowsCostsAndWhatDiffersInTheDocuments) {
             "sampler.type\ttpe\trandom\n");
 }
 
+TEST(JobComparison, EveryJobHasItsPlaceInATerminalOf80Columns) {
+  std::vector<ComparedJob> jobs;
+  for (const char* name : {"a-job-with-a-name", "another-one-with-a-name", "the-third-of-these-jobs"}) {
+    Json document{{"search_space", {{"min_child_weight", {{"max", 9}}}}}, {"enqueue", std::string(60, name[0])}};
+    jobs.push_back(job_of(name, 400, {{90, 0.7, 0}}, document.dump().c_str()));
+  }
+  jobs[0].document["trainer"]["parameters"]["a_rather_long_name"] = 1;
+  std::ostringstream out;
+  Console console(Terminal{.seen = true, .interactive = true, .width = 80}, out, out, false);
+  print_comparison(console, jobs);
+  const std::string text = out.str();
+  EXPECT_THAT(text.substr(text.find("where their")), AllOf(HasSubstr("aaa..."), HasSubstr("ttt..."), Not(HasSubstr("widen"))));
+}
+
 TEST(JobComparison, TheBestOfThoseThatCanBeRankedStandsOut) {
   const auto marked = [](std::vector<ComparedJob> jobs, bool maximize) {
     for (ComparedJob& job : jobs) job.info.maximize = maximize;
