@@ -150,7 +150,8 @@ std::vector<RuleSpec> default_rules() {
 }
 
 // What a rule looks at must be saved, or it would never be asked.
-void check_collections_of_rules(const DebugSpec& spec, bool own_collections, const std::string& path, Diagnostics& diagnostics) {
+void check_collections_of_rules(const DebugSpec& spec, TrainerKind trainer, bool own_collections, const std::string& path,
+                                Diagnostics& diagnostics) {
   std::vector<std::string> saved;
   for (const Collection& collection : spec.collections) saved.push_back(collection.name);
   for (std::size_t i = 0; i < spec.rules.size(); ++i) {
@@ -164,10 +165,15 @@ void check_collections_of_rules(const DebugSpec& spec, bool own_collections, con
     }
     const RuleType* type = find_rule_type(rule.type);
     if (type == nullptr || !rule.collections.empty() || !rule.tensors.empty() || type->collections.front() == "*") continue;
-    const bool some = std::any_of(type->collections.begin(), type->collections.end(), [&](const std::string& name) {
-      return std::find(saved.begin(), saved.end(), name) != saved.end();
-    });
-    if (some) continue;
+    const auto has_one_of = [type](const std::vector<std::string>& names) {
+      return std::ranges::find_first_of(type->collections, names) != type->collections.end();
+    };
+    if (has_one_of(saved)) continue;
+    if (trainer == TrainerKind::xgboost && !has_one_of(built_in_collections(trainer))) {
+      diagnostics.error(place, "`" + rule.type + "` looks at " + one_of(type->collections) + ", which XGBoost does not have",
+                        "it is for networks: leave it out");
+      continue;
+    }
     diagnostics.error(place, "`" + rule.type + "` looks at " + one_of(type->collections) + ", which is not saved",
                       own_collections ? "name it in `collections`" : "name it in `debug.collections`, beside those wanted");
   }
@@ -274,7 +280,7 @@ DebugSpec parse_debug(const Json& json, const std::string& path, const DebugCont
   spec.job_bytes_max =
       reader.integer_or("job_megabytes_max", spec.job_bytes_max / kMegabyte, {.min = 1, .max = kJobMegabytesMax}) * kMegabyte;
   reader.finish();
-  check_collections_of_rules(spec, collections != nullptr, path, diagnostics);
+  check_collections_of_rules(spec, context.trainer, collections != nullptr, path, diagnostics);
   return spec;
 }
 

@@ -131,6 +131,8 @@ TEST(DebugSpec, EveryFaultIsNamedAtItsPath) {
 TEST(DebugSpec, ARuleWhoseTensorsAreNotSavedIsRefused) {
   EXPECT_THAT(faults(R"({"rules": [{"rule": "tree_depth"}]})"), ElementsAre(HasSubstr("debug.rules[0]: `tree_depth` looks at")));
   EXPECT_THAT(faults(R"({"collections": {"trees": {}}, "rules": [{"rule": "tree_depth"}]})"), ElementsAre());
+  EXPECT_THAT(faults(R"({"rules": [{"rule": "dead_relu"}]})"), ElementsAre(HasSubstr("which XGBoost does not have")));
+  EXPECT_THAT(faults(R"({"collections": {"outputs": {"patterns": ["^x"]}}, "rules": [{"rule": "dead_relu"}]})"), ElementsAre());
 }
 
 TEST(Tensors, NamesThatLeadOutOfTheirPlaceAreRefused) {
