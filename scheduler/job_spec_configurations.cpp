@@ -1,5 +1,7 @@
 // Configurations that a job's document gives: to be tried, and of earlier jobs.
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "core/random.hpp"
 #include "scheduler/job_spec_parts.hpp"
@@ -78,6 +80,22 @@ std::vector<PriorObservation> read_priors(const Json& json, const std::string& p
   return priors;
 }
 
+// Each is a trial of its own: a list that a program wrote may well have some twice.
+void warn_of_equals(const std::vector<Configuration>& candidates, Diagnostics& diagnostics) {
+  std::map<Configuration, std::size_t> first;
+  std::size_t equals = 0;
+  std::string which;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto [known, is_new] = first.try_emplace(candidates[i], i);
+    if (!is_new && ++equals == 1) which = std::to_string(i) + " as " + std::to_string(known->second);
+  }
+  if (equals == 0) return;
+  diagnostics.warning("candidates",
+                      std::to_string(equals) + " of them " + (equals == 1 ? "is" : "are") + " equal to an earlier one (" + which +
+                          "): the same is trained again",
+                      "leave it out, unless that is what you want");
+}
+
 }  // namespace
 
 std::vector<Configuration> read_enqueued(const Json& json, const JobSpec& spec, Diagnostics& diagnostics) {
@@ -98,8 +116,11 @@ std::vector<Configuration> read_candidates(const Json& json, const SearchSpace& 
   if (json.is_array() && json.empty()) {
     diagnostics.error("candidates", "expected at least one configuration, got an empty list", "leave it out for the whole space");
   }
-  return read_configurations(json, space, kCandidatesMax, "candidates", diagnostics,
-                             [&](const Json& given, const std::string& path) { return space.check(given, path, diagnostics); });
+  auto candidates =
+      read_configurations(json, space, kCandidatesMax, "candidates", diagnostics,
+                          [&](const Json& given, const std::string& path) { return space.check(given, path, diagnostics); });
+  warn_of_equals(candidates, diagnostics);
+  return candidates;
 }
 
 void read_warm_start(const Json& json, JobSpec& spec, Diagnostics& diagnostics) {

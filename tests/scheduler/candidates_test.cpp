@@ -266,6 +266,27 @@ TEST(Candidates, OutsideOfTheSpaceAreFaults) {
   EXPECT_EQ(diagnostics.errors().front().path, "candidates[1].x");
 }
 
+TEST(Candidates, ThatAreEqualToEarlierOnesAreWarnedOf) {
+  const auto warnings = [](const char* candidates) {
+    Diagnostics diagnostics;
+    Json document = Json::parse(R"({"name": "c", "objective": {"metric": "a", "goal": "minimize"}, "trainer": {},
+        "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "scheduler": {"max_resource": 9}})");
+    document["candidates"] = Json::parse(candidates);
+    JobSpec::parse(document, diagnostics);
+    EXPECT_TRUE(diagnostics.ok());
+    std::string all;
+    for (const auto& warning : diagnostics.warnings()) {
+      if (warning.path == "candidates") all += warning.message;
+    }
+    return all;
+  };
+  EXPECT_EQ(warnings(R"([{"x": 0.5}, {"x": 0.25}])"), "");
+  EXPECT_EQ(warnings(R"([{"x": 0.5}, {"x": 0.25}, {"x": 0.5}])"),
+            "1 of them is equal to an earlier one (2 as 0): the same is trained again");
+  EXPECT_EQ(warnings(R"([{"x": 0.5}, {"x": 0.25}, {"x": 0.5}, {"x": 0.25}])"),
+            "2 of them are equal to an earlier one (2 as 0): the same is trained again");
+}
+
 TEST(Candidates, TheNearestOnTheScaleOfTheDomainIsTaken) {
   const Domain log = FloatDomain{0.0001, 1, Scale::log};
   EXPECT_NEAR(unit_position(log, 0.01), 0.5, 1e-12);
