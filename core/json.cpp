@@ -229,7 +229,8 @@ std::optional<std::string> ObjectReader::text(const std::string& field, TextRang
   }
   const auto& text = value->get_ref<const std::string&>();
   if (text.size() < range.min || text.size() > range.max) {
-    expected(field, "a text of " + std::to_string(range.min) + " to " + std::to_string(range.max) + " bytes", *value);
+    const std::string least = range.min == range.max ? "" : std::to_string(range.min) + " to ";
+    expected(field, "a text of " + least + std::to_string(range.max) + (range.max == 1 ? " byte" : " bytes"), *value);
     return std::nullopt;
   }
   return text;

@@ -218,7 +218,7 @@ void Scheduler::State::on(const TimePassed&) {
   }
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();
-    if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime is over");
+    if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime_seconds is over");
     if (job.has_some_to_end() && !job.began_stopping()) job.end_some_more(options.ended_at_once, now);
   }
 }

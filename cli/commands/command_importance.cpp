@@ -12,6 +12,7 @@ namespace tuneband::cli {
 
 namespace {
 
+constexpr int kTrialsNeeded = 10;  // as many as search_spaces/importance.hpp wants
 constexpr int kShareBarWidth = 20;
 constexpr double kExplainedMin = 0.1;  // below, the shares say next to nothing
 
@@ -71,7 +72,8 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
 Finished print_importance(Console& console, const Json& answer, const JobInfo& job) {
   const Json importance = answer.value("importance", Json());
   if (!importance.is_object()) {
-    console.print("too few trials have a result at one rung, or nothing is tuned: nothing can be said yet");
+    console.print(fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned: nothing can be said yet",
+                              kTrialsNeeded));
     return kExitOk;
   }
   const double explained = number_at(importance, "explained");

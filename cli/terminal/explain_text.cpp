@@ -99,7 +99,7 @@ std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& jo
     sentences.push_back(
         fmt::format("It is running on {}: {} so far, until {}.", short_worker(trial.worker), so_far, trial.until_resource));
   } else if (trial.state == "paused") {
-    sentences.push_back(fmt::format("It is paused after {}, its checkpoint kept.", so_far));
+    sentences.push_back(fmt::format("It is paused after {}.", so_far));
   } else if (trial.state == "pending") {
     sentences.push_back("It is queued: no worker is free for it yet.");
   } else if (trial.state == "cancelled") {

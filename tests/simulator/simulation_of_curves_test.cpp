@@ -204,7 +204,7 @@ TEST(SimulatedJob, EndsWhenItsRuntimeIsOverWithWhatWasSpentUntilThen) {
   EXPECT_EQ(result.trials, 4);
   EXPECT_EQ(result.trials_completed, 3);
   EXPECT_EQ(result.incumbents.back().curve, 2U);
-  EXPECT_EQ(result.reason, "max_runtime is over");
+  EXPECT_EQ(result.reason, "max_runtime_seconds is over");
   document["limits"]["max_runtime_seconds"] = 1.001;
   EXPECT_EQ(run_in_order(table, document, 1).seconds, 1.001);
 }

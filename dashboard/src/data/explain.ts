@@ -87,7 +87,7 @@ export function explainState(trial: Trial, job: Job): string[] {
   const soFar = units(trial.resource, job.resource_name);
   const sentences: string[] = [];
   if (trial.state === 'running') sentences.push(`It is running on ${trial.worker}: ${soFar} so far, until ${trial.until_resource}.`);
-  if (trial.state === 'paused') sentences.push(`It is paused after ${soFar}, its checkpoint kept.`);
+  if (trial.state === 'paused') sentences.push(`It is paused after ${soFar}.`);
   if (trial.state === 'pending') sentences.push('It is queued: no worker is free for it yet.');
   if (trial.state === 'cancelled') sentences.push(`It was cancelled after ${soFar}: the job ended before it could go on.`);
   if (trial.state === 'failed') {

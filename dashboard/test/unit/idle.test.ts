@@ -60,8 +60,8 @@ test('a job that was under way had nothing to start, or may not start more', () 
   assert.match(whyIdle(timelineOf({ told: both, jobs }), span(10, 50)).join(' '), /^demo was under way and started nothing/);
   const running = timelineOf({ told: both, jobs, ran: [[0, 1, 5, 60]] });
   assert.deepEqual(whyIdle(running, span(10, 50), ['b']), ['demo ran 1 trial elsewhere, as many as its max_parallel_trials allows.']);
-  const over = timelineOf({ told: [...both, ['job_starts_no_more', '', 20, 'max_runtime is over', 1]], jobs, ran: [[0, 1, 5, 60]] });
-  assert.deepEqual(whyIdle(over, span(30, 50), ['b']), ['demo started no more trials (max_runtime is over): 1 trial of it still ran elsewhere.']);
+  const over = timelineOf({ told: [...both, ['job_starts_no_more', '', 20, 'max_runtime_seconds is over', 1]], jobs, ran: [[0, 1, 5, 60]] });
+  assert.deepEqual(whyIdle(over, span(30, 50), ['b']), ['demo started no more trials (max_runtime_seconds is over): 1 trial of it still ran elsewhere.']);
 });
 
 test('of one job it is told which others had the workers', () => {
