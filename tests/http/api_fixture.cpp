@@ -37,7 +37,9 @@ ApiTest::ApiTest(std::int64_t hold_ms, server::WebhookOptions webhooks)
   preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});
   api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_, directory_ / "worker-program", 0, std::move(webhooks)});
   const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);
-  http_ = std::make_unique<server::HttpServer>(loop_, endpoint, server::HttpServerOptions{}, api_->handler());
+  server::HttpServerOptions options;
+  options.write_ms = 600'000;  // whoever does not read is let go for what it leaves, not for how long a test takes
+  http_ = std::make_unique<server::HttpServer>(loop_, endpoint, options, api_->handler());
   port_ = http_->port();
   api_->set_connections([this] { return http_->load(); });
   thread_ = std::thread([this] { loop_.run(); });
