@@ -14,12 +14,13 @@ export function RungsView(): JSX.Element {
   const rows = shownRows.value;
   const version = store.decisions.version.value;
   const all = [...new Set(rungs.map((rung) => rung.bracket))].sort((a, b) => a - b);
-  const brackets = all.slice(-bracketsMost);
+  const begun = new Set(rungs.filter((rung) => rung.reached > 0).map((rung) => rung.bracket));
+  const brackets = [...all.filter((one) => begun.has(one)).slice(-bracketsMost), ...all.filter((one) => !begun.has(one))].slice(0, bracketsMost);
   const decisions = useMemo(() => [...store.decisions.all], [version]);
   const scene = useMemo(() => {
     const shown = new Set(rows.map((row) => row.number));
     return rungsScene({ job, rungs, decisions, brackets, shown: (trial) => shown.has(trial) });
-  }, [rungs, decisions, rows, brackets.length]);
+  }, [rungs, decisions, rows, brackets.join()]);
   const went = decisions.filter((decision) => decision.verdict === 'promoted').length;
   const cut = decisions.filter((decision) => decision.verdict === 'stopped').length;
   if (brackets.length === 0) return <p class="muted">No bracket has begun yet.</p>;
@@ -37,7 +38,7 @@ export function RungsView(): JSX.Element {
       note={
         <>
           The better a value, the higher it stands. Discs went on or finished, triangles were stopped, squares wait; the dashed line is the last value that went on. Select a trial to read why.
-          {all.length > brackets.length && ` The last ${brackets.length} of ${all.length} brackets.`}
+          {all.length > brackets.length && ` ${brackets.length} of ${all.length} brackets: the last of the ${begun.size} that have begun.`}
         </>
       }
     />
