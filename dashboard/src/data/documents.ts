@@ -27,6 +27,18 @@ export function documentAgain(document: JobDocument, configuration: Configuratio
 
 const reach = 0.15; // of the whole range, to either side
 
+// To steps and whole numbers outwards, and else to a few digits: near 1 where the scale is fine there.
+function rounded([low, high]: [number, number], domain: ParameterDocument): [number, number] {
+  const { min = low, max = high, step } = domain;
+  if (typeof step === 'number') {
+    const at = (steps: number): number => Number((min + steps * step).toPrecision(12));
+    return [at(Math.floor((low - min) / step + 1e-9)), Math.min(max, at(Math.ceil((high - min) / step - 1e-9)))];
+  }
+  if (domain.type === 'int') return [Math.floor(low), Math.ceil(high)];
+  const short = domain.scale === 'reverse_log' ? (end: number) => Number((1 - Number((1 - end).toPrecision(4))).toPrecision(12)) : (end: number) => Number(end.toPrecision(4));
+  return [short(low), short(high)];
+}
+
 // A space around a configuration; its own is tried first.
 export function documentAround(document: JobDocument, configuration: Configuration, trial: number): JobDocument {
   const space: Record<string, ParameterDocument> = { ...document.search_space };
@@ -35,10 +47,11 @@ export function documentAround(document: JobDocument, configuration: Configurati
     const before = space[parameter.name];
     if (parameter.scale === 'categories' || Number.isNaN(place) || !before) continue;
     const ends = [Math.max(0, place - reach), Math.min(1, place + reach)].map((end) => valueAt({ ...parameter, integer: false }, end) as number);
-    const [min, max] = before.type === 'int' ? [Math.floor(ends[0] as number), Math.ceil(ends[1] as number)] : ends.map((end) => Number(end.toPrecision(4)));
-    space[parameter.name] = { ...before, min: min as number, max: max as number };
+    const [min, max] = rounded(ends as [number, number], before);
+    space[parameter.name] = { ...before, min, max };
   }
-  return { ...withoutStart(document), name: `${document.name}-around-${trial}`.slice(0, 64), search_space: space, enqueue: [configuration] };
+  const { candidates: _candidates, ...rest } = withoutStart(document); // mostly outside of it
+  return { ...rest as JobDocument, name: `${document.name}-around-${trial}`.slice(0, 64), search_space: space, enqueue: [configuration] };
 }
 
 // `value` at a path of names within a document; undefined takes it away.

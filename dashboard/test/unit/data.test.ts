@@ -4,6 +4,7 @@ import type { Job, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
+import { frontOf } from '../../src/data/front.ts';
 import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
@@ -172,6 +173,23 @@ test('a space around a configuration is within the one before', () => {
   assert.deepEqual([around.search_space['depth']?.min, around.search_space['depth']?.max], [4, 8]);
   assert.deepEqual(around.search_space['kind'], space.kind);
   assert.deepEqual(around['enqueue'], [{ eta: 1, depth: 6, kind: 'b' }]);
+});
+
+test('a space around a configuration keeps to the steps, to what a scale can have, and without candidates', () => {
+  const around = documentAround({
+    name: 'j', candidates: [{ batch: 16 }],
+    search_space: { batch: { type: 'int', min: 16, max: 256, step: 16 }, rate: { type: 'float', min: 0, max: 1, step: 0.1 }, momentum: { type: 'float', min: 0.5, max: 0.99999, scale: 'reverse_log' } },
+  }, { batch: 48, rate: 0.5, momentum: 0.9999 }, 1);
+  assert.deepEqual([around.search_space['batch']?.min, around.search_space['batch']?.max], [16, 96]);
+  assert.deepEqual([around.search_space['rate']?.min, around.search_space['rate']?.max], [0.3, 0.7]);
+  assert.ok((around.search_space['momentum']?.max ?? 1) < 1 && (around.search_space['momentum']?.max ?? 0) > 0.9999);
+  assert.equal('candidates' in around, false);
+});
+
+test('the front is of those that no other equals or betters in both', () => {
+  const points = [[3, 1], [1, 5], [2, 5], [2, 4], [2, 3], [4, 1], [5, NaN]].map(([a, b]) => ({ a: a as number, b: b as number }));
+  assert.deepEqual(frontOf(points, 'minimize').map(({ a, b }) => [a, b]), [[1, 5], [2, 3], [3, 1]]);
+  assert.deepEqual(frontOf(points, 'maximize').map(({ a, b }) => [a, b]), [[1, 5]]);
 });
 
 test('documents differ where their values do', () => {

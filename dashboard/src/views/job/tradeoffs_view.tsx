@@ -2,6 +2,8 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Summary } from '../../api/shapes.ts';
+import { units } from '../../data/explain.ts';
+import { frontOf } from '../../data/front.ts';
 import { formatCount, formatDuration, formatNumber } from '../../data/numbers.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
 import { Plot } from '../../plot/plot.tsx';
@@ -28,6 +30,7 @@ function ParetoView({ summary }: { summary: Summary }): JSX.Element {
   const { job, shownRows } = useJob();
   const rows = shownRows.value;
   const second = job.more_objectives[0];
+  const several = job.more_objectives.length > 1; // whose front is no line in two of them
   const scene = useMemo(() => {
     const front = new Set(summary.pareto.map((point) => point.trial));
     const points: Point[] = rows.flatMap((row) =>
@@ -37,9 +40,10 @@ function ParetoView({ summary }: { summary: Summary }): JSX.Element {
     );
     return pointsScene({
       x: { label: job.objective.metric, kind: 'linear' }, y: { label: second?.metric ?? '' }, points,
-      fronts: [{ trials: summary.pareto.map((point) => point.trial), color: null }],
+      fronts: several ? [] : [{ trials: summary.pareto.map((point) => point.trial), color: null }],
     });
   }, [rows, summary]);
+  const where = several ? `Strong marks, of ${job.more_objectives.length + 1} objectives of which the first two are drawn` : 'On the line';
   return (
     <Plot
       title="Pareto front"
@@ -51,7 +55,7 @@ function ParetoView({ summary }: { summary: Summary }): JSX.Element {
         columns: ['trial', job.objective.metric, ...job.more_objectives.map((one) => one.metric)],
         rows: summary.pareto.map((point) => [point.trial, ...point.values]),
       })}
-      note={`On the line: no other trial is at least as good in every objective and better in one, at ${job.max_resource} ${job.resource_name}.${summary.pareto_left_out > 0 ? ` ${summary.pareto_left_out} more are left out.` : ''}`}
+      note={`${where}: no other trial is at least as good in every objective and better in one, at ${units(job.max_resource, job.resource_name)}.${summary.pareto_left_out > 0 ? ` ${summary.pareto_left_out} more are left out.` : ''}`}
     />
   );
 }
@@ -66,12 +70,12 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
     const points: Point[] = rows.flatMap((row) => {
       if (!Number.isFinite(row.objective ?? NaN) || row.trainingSeconds <= 0) return [];
       const color = replicas.length > 1 ? colors[replicas.indexOf(row.replicas) % colors.length] : undefined;
-      return [{ trial: row.number, state: row.state, a: row.trainingSeconds * (workerTime ? row.replicas : 1), b: row.objective as number, faint: row.state !== 'completed', ...(color ? { color } : {}) }];
+      return [{ trial: row.number, state: row.state, a: row.trainingSeconds * (workerTime ? row.replicas : 1), b: row.objective as number, faint: row.state !== 'completed' || row.violation > 0, ...(color ? { color } : {}) }];
     });
-    const { non_dominated_by_training_seconds: byTime, non_dominated_by_worker_seconds: byWorkers } = summary.replicas;
+    const line = frontOf(points.filter((point) => !point.faint), job.objective.goal);
     return pointsScene({
       x: { label: workerTime ? 'worker time' : 'training time', kind: 'log', format: formatDuration }, y: { label: job.objective.metric }, points,
-      fronts: [{ trials: workerTime ? byWorkers : byTime, color: null }],
+      fronts: [{ trials: line.map((point) => point.trial), color: null }],
     });
   }, [rows, summary, workerTime, colors]);
   return (
@@ -85,7 +89,7 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
       tools={<Switch label="Time" name="timeof" options={timeOptions} />}
       note={
         <>
-          Strong marks are trials at {job.max_resource} {job.resource_name}; on the line, nothing is at least as good and as fast.
+          Strong marks are trials at {units(job.max_resource, job.resource_name)}{job.constraints.length > 0 && ', within the constraints'}; on the line, nothing is at least as good and as fast.
           {replicas.length > 1 && replicas.map((count, index) => <span class="legend"><span class={`swatch series-${(index % colors.length) + 1}`} /> {count} {count === 1 ? 'replica' : 'replicas'}</span>)}
         </>
       }
