@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { reportedJob, transport } from './api/transport.ts';
 import { Panel } from './parts/notice.tsx';
-import { hrefOf, place } from './state/place.ts';
+import { chosen, hrefOf, place } from './state/place.ts';
 import { chooseTheme, themeChoice, type ThemeChoice } from './state/theme.ts';
 import { ComparePage } from './views/compare/compare_page.tsx';
 import { HomePage } from './views/home/home_page.tsx';
@@ -22,7 +22,7 @@ function Page(): JSX.Element {
   if (kind === 'jobs' && name !== undefined) return <JobPage key={name} name={name} />;
   if (kind === 'compare') return <ComparePage />;
   if (kind === 'workers') return <WorkersPage />;
-  if (kind === 'new') return <SubmitPage />;
+  if (kind === 'new') return <SubmitPage key={['like', 'trial', 'mode'].map((field) => chosen(field)).join()} />;
   return <HomePage />;
 }
 

@@ -3,9 +3,10 @@ import { Component, type ComponentChildren, type JSX } from 'preact';
 import type { ApiError } from '../api/transport.ts';
 
 export function FaultNotice({ fault }: { fault: ApiError }): JSX.Element {
+  const path = fault.faults[0]?.path ?? '';
   return (
     <div class="notice bad" role="alert">
-      <p>{fault.message}</p>
+      <p>{path !== '' && !fault.message.includes(path) ? `${path}: ${fault.message}` : fault.message}</p>
       {fault.faults.filter((one) => one.hint !== '').map((one) => <p class="muted">{one.hint}</p>)}
     </div>
   );

@@ -1,6 +1,6 @@
 // The fields of a job document that most jobs set; the others are in the document itself.
 import type { JSX } from 'preact';
-import type { Fault, JobDocument, ParameterDocument } from '../../api/shapes.ts';
+import type { Fault, JobDocument, ParameterDocument, ParameterValue } from '../../api/shapes.ts';
 import { fieldOf, withField } from '../../data/documents.ts';
 import { TextInput } from '../../parts/text_input.tsx';
 
@@ -107,10 +107,24 @@ function asNumber(text: string): number | string {
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
+// Of those that were there each stays what it was: a text of digits, or true.
+function valuesOf(text: string, before: readonly ParameterValue[]): ParameterValue[] {
+  const booleans = before.some((value) => typeof value === 'boolean');
+  return text.split(',').map((one) => {
+    const word = one.trim();
+    const known = before.find((value) => String(value) === word);
+    if (known !== undefined) return known;
+    return booleans && (word === 'true' || word === 'false') ? word === 'true' : asNumber(word);
+  });
+}
+
 function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Element {
   const bad = (field: string): boolean => faults.some((fault) => fault.path === `search_space.${name}${field === '' ? '' : `.${field}`}`);
   const isDomain = typeof domain === 'object' && domain !== null;
-  const retype = (type: string): void => put(type === 'categorical' ? { type, values: ['a', 'b'] } : { type, min: domain.min ?? 0, max: domain.max ?? 1 });
+  const retype = (type: string): void => {
+    const when = domain['when'] === undefined ? {} : { when: domain['when'] };
+    put({ ...(type === 'categorical' ? { type, values: ['a', 'b'] } : { type, min: domain.min ?? 0, max: domain.max ?? 1 }), ...when } as ParameterDocument);
+  };
   const input = (field: 'min' | 'max' | 'step'): JSX.Element => (
     <TextInput inputMode="decimal" aria-label={`${name}: ${field}`} aria-invalid={bad(field)} value={String(domain[field] ?? '')}
       placeholder={field} take={(text) => put(withField(domain, [field], text.trim() === '' ? undefined : asNumber(text)) as ParameterDocument)} />
@@ -126,7 +140,7 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
           {domain.type === 'categorical' ? (
             <>
               <TextInput class="values" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
-                take={(text) => put({ ...domain, values: text.split(',').map((one) => asNumber(one.trim())) } as ParameterDocument)} />
+                take={(text) => put({ ...domain, values: valuesOf(text, domain.values ?? []) } as ParameterDocument)} />
               <select aria-label={`${name}: order`} aria-invalid={bad('ordered')} value={domain.ordered === true ? 'ordered' : 'any order'}
                 title="Ordered: neighbours in the list are alike, as of batch sizes 16, 32, 64"
                 onChange={(event) => put({ ...domain, ordered: event.currentTarget.value === 'ordered' })}>

@@ -84,6 +84,8 @@ function Editor({ start }: { start: Start }): JSX.Element {
     return () => { wanted = false; clearTimeout(timer); };
   }, [text.value, workers.value, unitSeconds.value, baseDir.value]);
 
+  useEffect(() => { refusal.value = null; }, [text.value]); // it was of another document
+
   const submit = async (): Promise<void> => {
     busy.value = true;
     refusal.value = null;
