@@ -17,6 +17,7 @@ export interface Compared {
 
 export class CompareStore {
   readonly compared = signal<readonly Compared[] | null>(null);
+  readonly missing = signal<readonly string[]>([]); // jobs that are not there
   readonly fault = signal<ApiError | null>(null);
   readonly stream = signal<StreamState>('connecting');
   private events: EventStream | null = null;
@@ -38,9 +39,13 @@ export class CompareStore {
     try {
       // From the events that come after this answer nothing is missed of what is read then.
       const event = await api.newestEvent();
-      const compared = await Promise.all(this.names.map(loadOne));
+      const answers = await Promise.allSettled(this.names.map(loadOne));
+      const isMissing = (answer: PromiseSettledResult<Compared>): boolean => answer.status === 'rejected' && answer.reason instanceof ApiError && answer.reason.status === 404;
+      const failed = answers.find((answer): answer is PromiseRejectedResult => answer.status === 'rejected' && !isMissing(answer));
+      if (failed) throw failed.reason;
       if (this.closed) return;
-      this.compared.value = compared;
+      this.missing.value = this.names.filter((_, i) => isMissing(answers[i] as PromiseSettledResult<Compared>));
+      this.compared.value = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
       this.fault.value = null;
       this.listen(event);
     } catch (error) {

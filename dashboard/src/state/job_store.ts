@@ -13,6 +13,8 @@ import { DecisionStore } from './decision_store.ts';
 
 const summaryDelayMs = 1_000; // a job that runs changes all the time: its summary is asked for once for many changes
 
+const againMs = 3_000; // after the server did not answer
+
 const redrawShare = 3; // a page that took 100 ms to draw rests for 300
 const redrawMsMost = 500;
 
@@ -31,6 +33,7 @@ export class JobStore {
   private events: EventStream | null = null;
   private early: (() => void)[] | null = []; // what was told before the trials were there
   private summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  private againTimer: ReturnType<typeof setTimeout> | undefined;
   private frame = 0;
   private redrawTimer: ReturnType<typeof setTimeout> | undefined;
   private redrawMs = 0; // how long the last one took
@@ -46,6 +49,7 @@ export class JobStore {
   close(): void {
     this.closed = true;
     clearTimeout(this.summaryTimer);
+    clearTimeout(this.againTimer);
     clearTimeout(this.redrawTimer);
     cancelAnimationFrame(this.frame);
     this.events?.close();
@@ -74,6 +78,7 @@ export class JobStore {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.fault.value = error;
+      if ((error.status === 0 || error.status >= 500) && !this.closed) this.againTimer = setTimeout(() => void this.load(), againMs);
     }
   }
 

@@ -38,15 +38,17 @@ function Comparison({ names }: { names: readonly string[] }): JSX.Element {
   const store = useMemo(() => new CompareStore(names), [names.join(',')]);
   useEffect(() => () => store.close(), [store]);
   const compared = store.compared.value;
+  const remove = (name: string): void => choose({ jobs: names.filter((one) => one !== name).join(',') });
   return (
     <>
       <header class="page-head"><h1>Compare jobs</h1><Live store={store} /><JobPicker names={names} /></header>
       {store.fault.value && <FaultNotice fault={store.fault.value} />}
-      {compared && (
+      {store.missing.value.map((name) => <p class="notice" role="alert">There is no job {name}. <button type="button" class="small" onClick={() => remove(name)}>Remove</button></p>)}
+      {compared && compared.length > 0 && (
         <>
           <h2 class="hidden">What they found</h2>
           <Panel><Histories compared={compared} /></Panel>
-          <Panel><Bests compared={compared} remove={(name) => choose({ jobs: names.filter((one) => one !== name).join(',') })} /></Panel>
+          <Panel><Bests compared={compared} remove={remove} /></Panel>
           {compared.length > 1 && <Panel><Documents jobs={compared.map((one) => one.job)} /></Panel>}
         </>
       )}
