@@ -15,8 +15,9 @@ export function isDark(): boolean {
 
 export function goodnessOf(values: Iterable<number>, goal: 'maximize' | 'minimize'): (value: number) => number {
   const [low, high] = extentOf(values, clipped);
+  if (!(high > low)) return () => 1; // all are the best
   return (value) => {
-    const share = high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 1;
+    const share = Math.min(1, Math.max(0, (value - low) / (high - low)));
     return goal === 'maximize' ? share : 1 - share;
   };
 }

@@ -108,7 +108,8 @@ function drawAxis(pen: Pen, palette: Palette, axis: Axis, room: number, { top, b
   pen.textAlign = 'center';
   pen.textBaseline = 'top';
   pen.fillStyle = palette.text;
-  pen.fillText(fitText(pen, axis.title, room), Math.max(room / 2 - 8, axis.x), 6);
+  const title = fitText(pen, axis.title, room);
+  pen.fillText(title, Math.max(pen.measureText(title).width / 2 + 2, axis.x), 6);
   pen.font = smallFont;
   pen.textAlign = 'left';
   pen.textBaseline = 'middle';

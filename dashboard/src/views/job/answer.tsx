@@ -30,11 +30,15 @@ export function Answer({ store }: { store: JobStore }): JSX.Element | null {
 function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; job: Job }): JSX.Element {
   const best = summary.best?.trial;
   if (!best) {
+    // Those that break the constraints are not shown as the best.
+    const outside = job.constraints.length > 0 && (store.trials.value?.rows ?? []).some((row) => row.objective !== null);
+    const why = outside ? `No trial ${ended(job) ? 'met' : 'meets'} the constraints${ended(job) ? '' : ' yet'}.`
+      : ended(job) ? 'The job ended before any trial had a value.' : `The first ${job.resource_name} are under way.`;
     return (
       <section class="card best-card" aria-label="Best trial">
         <h2>Best so far</h2>
         <p class="big muted">{ended(job) ? 'No value' : 'No value yet'}</p>
-        <p class="muted">{ended(job) ? 'The job ended before any trial had a value.' : `The first ${job.resource_name} are under way.`}</p>
+        <p class="muted">{why}</p>
       </section>
     );
   }

@@ -17,6 +17,7 @@ export function costAxis(axis: CostAxis, resourceName: string): HistoryInput['co
 }
 
 function thickLine(trials: number): string {
+  if (trials === 0) return 'No trial with a value came';
   return trials === 1 ? 'Thick: the one trial that came' : `Thick: the best of the ${trials} trials that came`;
 }
 

@@ -26,7 +26,7 @@ export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
   const row = (index: number): TrialTable['rows'][number] => table.rows[index] as TrialTable['rows'][number];
   const parameters = [...table.parameters].map(([name, column], place) => {
     const numeric = typeof column.find((value) => value !== null) === 'number';
-    const width = Math.max(92, Math.min(200, 9 * name.length + 24));
+    const width = Math.max(110, Math.min(200, 9 * name.length + 24));
     return cell(`p.${name}`, name, width, (index) => column[index] ?? null, { numeric, byDefault: place < defaultParameters });
   });
   return [

@@ -43,6 +43,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
   if (fault) return <FaultNotice fault={fault} />;
   if (!value) return <p class="muted">Loading trial {trial}…</p>;
   const [detail, decisions] = value;
+  const hasModel = detail.state === 'completed' || store.summary.value?.best?.trial.number === trial;
   return (
     <>
       <TrialHead detail={detail} draft={draft} />
@@ -64,7 +65,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
               <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
             ))}
           </dl>
-          <Copies store={store} trial={detail} model={detail.state === 'completed' && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
+          <Copies store={store} trial={detail} model={hasModel && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
           {transport.live && <Again detail={detail} />}
         </section>
       </div>
@@ -89,7 +90,7 @@ function TrialHead({ detail, draft }: { detail: Trial; draft: Draft }): JSX.Elem
       <h2>Trial {detail.number}</h2>
       <StateLabel state={detail.state} />
       <span>
-        <b>{detail.objective === null ? 'no value yet' : formatNumber(numberOf(detail.objective))}</b>{' '}
+        <b>{detail.objective === null ? (detail.ended_at === null ? 'no value yet' : 'no value') : formatNumber(numberOf(detail.objective))}</b>{' '}
         <span class="muted">{job.objective.metric} after {units(trainedFor(detail) || detail.resource, job.resource_name)}</span>
       </span>
       <span class="actions"><StopTrialButton store={store} trial={detail} /><AddNoteTo store={store} trial={detail.number} draft={draft} />{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
