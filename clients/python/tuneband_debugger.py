@@ -17,6 +17,7 @@ Outside of a Tuneband trial both do nothing. Afterwards, anywhere:
 import atexit
 import io
 import json
+import math
 import os
 import re
 import struct
@@ -561,6 +562,11 @@ class LiveTrial:
         return _LiveTensor(self, name)
 
 
+def _told(finding):
+    # JSON has no NaN and no infinities: they travel as texts.
+    return {name: str(float(its)) if isinstance(its, float) and not math.isfinite(its) else its for name, its in finding.items()}
+
+
 class Rule:
     """A rule of one's own over a trial: invoke_at_step(step) is called for each saved step, in order; True ends it.
 
@@ -579,7 +585,7 @@ class Rule:
             step = trial.add(line)
             try:
                 if rule.invoke_at_step(step):
-                    print(json.dumps(dict({"step": step}, **rule.finding)), file=answers or sys.stdout, flush=True)
+                    print(json.dumps(_told(dict({"step": step}, **rule.finding))), file=answers or sys.stdout, flush=True)
                     return step
             except (NotSaved, KeyError):
                 continue

@@ -62,6 +62,23 @@ print(server.jobs())
             "['of-python'] True 1\n5\n[]\n");
 }
 
+// What reads the answer takes JSON, which has none of these numbers.
+TEST(PythonRule, TellsAValueThatIsNoNumber) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "rule.py", R"(
+import io, json, math, tuneband_debugger
+class Diverged(tuneband_debugger.Rule):
+    def invoke_at_step(self, step):
+        self.finding = {'tensor': 'losses/train', 'value': math.nan, 'threshold': -math.inf, 'message': 'it diverged'}
+        return step == 4
+answers = io.StringIO()
+steps = [json.dumps({'step': step, 'tensors': {'losses/train': {'mean': 1}}}) for step in (3, 4, 5)]
+print(Diverged.serve(steps, answers), answers.getvalue().strip())
+)"),
+            "4 {\"step\": 4, \"tensor\": \"losses/train\", \"value\": \"nan\", \"threshold\": \"-inf\", \"message\": \"it "
+            "diverged\"}\n");
+}
+
 TEST_F(PythonClient, SaysEveryFaultOfADocument) {
   const std::string said = python(R"(
 try:
