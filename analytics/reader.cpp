@@ -360,6 +360,13 @@ Result<views::Jobs> Reader::jobs(const JobsQuery& query) {
   return jobs;
 }
 
+// Of all workers together the job's row says it; of a group one rank counts.
+double Reader::seconds_of_training(JobId job, const JobSpec& spec, double ms_of_all) {
+  if (spec.replicas.size() == 1) return ms_of_all / 1000 / spec.replicas.front();
+  Statement sum = connection_.prepare("SELECT sum(training_ms) FROM trials WHERE job = ?");
+  return sum.query(job.value).step() ? static_cast<double>(sum.integer(0)) / 1000 : 0;
+}
+
 std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) {
   const Json part = what_takes_time(spec.trainer);
   Statement rows = connection_.prepare("SELECT id, name, training_ms, resource_spent FROM jobs WHERE " +
@@ -375,7 +382,9 @@ std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) 
     if (ms <= 0 || units <= 0 || (found && units <= kMuchMore * its_units)) continue;
     const auto parsed = cached_job(JobId{rows.integer(0)});
     if (!parsed || part.is_null() || what_takes_time(parsed->spec.trainer) != part) continue;
-    found = UnitTime{ms / 1000 / units, std::string(rows.text(1))};
+    const double seconds = seconds_of_training(JobId{rows.integer(0)}, parsed->spec, ms);
+    if (seconds <= 0) continue;
+    found = UnitTime{seconds / units / work_of_a_unit(parsed->plan, parsed->spec), std::string(rows.text(1))};
     its_units = units;
   }
   return found;

@@ -241,6 +241,7 @@ class Reader {
     std::shared_ptr<const ParsedJob> parsed;  // there
   };
   Result<Known> known_job(JobId job);  // errors as parsed_job()
+  double seconds_of_training(JobId job, const JobSpec& spec, double ms_of_all);
   std::vector<RuleOfJob> rules_over_trials(const Known& job);
   // Nothing: no such job, or not readable.
   std::shared_ptr<const ParsedJob> cached_job(JobId job);

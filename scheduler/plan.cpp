@@ -198,6 +198,21 @@ std::int64_t PlannedBracket::total_resource() const {
   return total;
 }
 
+double work_of_a_unit(const Plan& plan, const JobSpec& spec) {
+  double units = 0;
+  double work = 0;
+  for (const PlannedBracket& bracket : plan.brackets) {
+    std::int64_t below = 0;
+    for (const PlannedRung& rung : bracket.rungs) {
+      const auto here = static_cast<double>(rung.trials * (rung.resource - below));
+      units += here;
+      work += here * (rung.resource < spec.scheduler.max_resource ? spec.early_work : 1);
+      if (!bracket.restarts) below = rung.resource;
+    }
+  }
+  return units > 0 ? work / units : 1;
+}
+
 std::vector<std::int64_t> ladder(const SchedulerSpec& spec) {
   if (spec.type == SchedulerType::none) return {spec.max_resource};
   if (!spec.rungs.empty()) return spec.rungs;

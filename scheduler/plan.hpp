@@ -70,6 +70,10 @@ struct Plan {
 };
 
 Plan make_plan(const JobSpec& spec);
+
+// What a unit of what is spent takes of one of a training to max_resource, on average: 1 but with fewer folds at early rungs
+// (JobSpec::early_work).
+double work_of_a_unit(const Plan& plan, const JobSpec& spec);
 Json to_json(const Plan& plan);
 
 }  // namespace tuneband

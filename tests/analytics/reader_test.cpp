@@ -147,6 +147,37 @@ TEST_F(ReaderTest, MeasuresAUnitInAnEarlierJobWhoseCommandRanInTheSameEnvironmen
   EXPECT_FALSE(reader().measured_unit_time(spec));
 }
 
+TEST_F(ReaderTest, MeasuresAUnitOfAGroupByOneOfItsRanks) {
+  JobSpec spec;
+  spec.trainer = {{"type", "command"}, {"argv", {"train"}}};
+  Json of_three = spec.trainer;
+  of_three["replicas"] = 3;
+  write({measured_job(1, "three", of_three, 3000, 10)});
+  EXPECT_EQ(reader().measured_unit_time(spec)->seconds_per_unit, 0.1);
+  Json of_some = spec.trainer;
+  of_some["replicas"] = {1, 3};
+  write({measured_job(2, "some", of_some, 3000, 10)});
+  EXPECT_EQ(reader().measured_unit_time(spec)->job, "three") << "there are no trials by which to tell";
+  TrialRow trial = ended_trial(2, 0, TrialState::completed, 0.5, 9);
+  trial.training_ms = 2000;
+  write({trial});
+  EXPECT_EQ(reader().measured_unit_time(spec)->seconds_per_unit, 0.2);
+}
+
+TEST_F(ReaderTest, MeasuresAUnitOfAllFoldsWhereEarlyRungsHaveFewer) {
+  JobSpec spec;
+  spec.trainer = {{"type", "xgboost"}, {"data", {{"train", "/a.csv"}, {"folds", {{"count", 10}, {"early", 2}}}}}};
+  write({measured_job(1, "folds", spec.trainer, 1000, 10)});
+  const auto unit = reader().measured_unit_time(spec);
+  ASSERT_TRUE(unit);
+  const auto parsed = reader().parsed_job(JobId{1});
+  ASSERT_TRUE(parsed);
+  const double work = work_of_a_unit((*parsed)->plan, (*parsed)->spec);
+  EXPECT_LT(work, 1);
+  EXPECT_GT(work, 0.2);
+  EXPECT_DOUBLE_EQ(unit->seconds_per_unit, 0.1 / work);
+}
+
 TEST_F(ReaderTest, MeasuresAUnitInAnEarlierJobThatHadManyTimesTheUnits) {
   const Json train{{"type", "command"}, {"argv", {"train"}}};
   JobSpec spec;
