@@ -77,16 +77,29 @@ void read_earlier_job(Reader& reader, JobId job, std::size_t index, JobSpec& spe
   spec.priors.insert(spec.priors.end(), priors.begin(), priors.end());
 }
 
+// Of a job that goes on from another one, `like`: what that one began with, which may be gone, or have left its name to another.
+// So many of the jobs that it names.
+std::size_t take_what_it_began_with(const JobSpec* like, JobSpec& spec) {
+  if (like == nullptr || like->warm_start.size() > spec.warm_start.size()) return 0;
+  if (!std::equal(like->warm_start.begin(), like->warm_start.end(), spec.warm_start.begin())) return 0;
+  spec.priors = like->priors;
+  return like->warm_start.size();
+}
+
 // What the jobs that it names for its warm start have seen becomes a part of the document. A document that has it already, being
-// an earlier job's, is taken as it is.
-void read_earlier_jobs(Reader& reader, ParsedJob& parsed, Diagnostics& found) {
+// an earlier job's, is taken as it is. `like`: the job that it is to be like; null: none.
+void read_earlier_jobs(Reader& reader, const JobSpec* like, ParsedJob& parsed, Diagnostics& found) {
   JobSpec& spec = parsed.spec;
   if (spec.warm_start.empty() || !spec.priors.empty()) return;
   if (!had_earlier_jobs(reader, spec)) {
+    const std::size_t known = take_what_it_began_with(like, spec);
+    const auto known_end = spec.warm_start.begin() + static_cast<std::ptrdiff_t>(known);
     std::set<JobId> jobs;
-    for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
+    for (std::size_t i = known; i < spec.warm_start.size(); ++i) {
       const auto job = reader.find_job(spec.warm_start[i]);
-      if (!job) {
+      if (std::find(spec.warm_start.begin(), known_end, spec.warm_start[i]) != known_end) {
+        found.error(join_path("warm_start", i), "job `" + spec.warm_start[i] + "` is named twice: its results would count twice");
+      } else if (!job) {
         found.error(join_path("warm_start", i), "there is no job `" + spec.warm_start[i] + "`");
       } else if (!jobs.insert(*job).second) {
         found.error(join_path("warm_start", i), "job `" + spec.warm_start[i] + "` is named twice: its results would count twice");
@@ -193,7 +206,11 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
       *read.job = parse_job(body, base_dir, read.found);
     }
     if (read.found.ok() && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
-    if (read.found.ok()) read_earlier_jobs(reader, *read.job, read.found);
+    if (read.found.ok()) {
+      const auto known = like ? reader.find_job(*like) : Result<JobId>(Error{});
+      const auto parsed = known ? reader.parsed_job(*known) : Result<std::shared_ptr<const ParsedJob>>(Error{});
+      read_earlier_jobs(reader, parsed ? &(*parsed)->spec : nullptr, *read.job, read.found);
+    }
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {

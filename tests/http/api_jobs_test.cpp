@@ -250,6 +250,32 @@ TEST_F(ApiTest, JobsAreListedNewestFirstPageByPage) {
   EXPECT_EQ(get_json("/v1/jobs?state=completed").at("jobs").size(), 0u);
 }
 
+TEST_F(ApiTest, AJobGoesOnFromOneWhoseEarlierJobIsGoneOrHasLeftItsNameToAnother) {
+  const auto begun_with = [this](const std::string& name, const Json& names) {
+    Json document = job_document(name);
+    if (!names.empty()) document["warm_start"] = names;
+    submit(document);
+    work_until_idle("worker-1");
+    return get_json("/v1/jobs/" + name).at("spec").value("warm_start", Json());
+  };
+  begun_with("first", Json::array());
+  const Json second = begun_with("second", {"first"});
+  EXPECT_EQ(remove("/v1/jobs/first").status, 204);
+  const auto goes_on = [&](const std::string& name) {
+    const std::string patch = Json{{"name", name}, {"warm_start", {"first", "second"}}}.dump();
+    const RawReply reply = post("/v1/jobs?like=second", patch);
+    EXPECT_EQ(reply.status, 201) << reply.body;
+    const Json observations = get_json("/v1/jobs/" + name).at("spec").at("warm_start").at("observations");
+    EXPECT_GT(observations.size(), second.at("observations").size());
+    for (std::size_t i = 0; i < second.at("observations").size(); ++i) EXPECT_EQ(observations[i], second.at("observations")[i]);
+  };
+  goes_on("third");
+  begun_with("first", Json::array());
+  goes_on("fourth");
+  const RawReply twice = post("/v1/jobs?like=second", R"({"name": "fifth", "warm_start": ["first", "first"]})");
+  EXPECT_NE(twice.body.find("named twice"), std::string::npos) << twice.body;
+}
+
 TEST_F(ApiTest, APlanNeedsNoJobAndStoresNone) {
   const RawReply reply = post("/v1/plans?workers=4&seconds_per_unit=0.5", job_document("planned").dump());
   ASSERT_EQ(reply.status, 200) << reply.body;
