@@ -6,6 +6,6 @@
 namespace tuneband {
 
 inline constexpr std::string_view kNoDatabaseYet = "has no database yet";  // and nothing shows that it ever had one
-inline constexpr std::string_view kOlderSchema = "has not been opened for writing by this program yet";
+inline constexpr std::string_view kOlderSchema = "is of an older version, and is brought to this one when a server starts on it";
 
 }  // namespace tuneband

@@ -262,12 +262,23 @@ Finished print_findings(Console& console, const Json& answer, bool with_trial, c
     for (const Json& finding : findings) print_finding(console, finding, with_trial);
     return kExitOk;
   }
-  Table table({{"trial"}, {"rule"}, {"step"}, {"tensor"}, {"value"}, {"threshold"}, {"action"}, {"message"}, {"mode"}});
+  Table table({{"trial"},
+               {"rule"},
+               {"step"},
+               {"tensor"},
+               {"value"},
+               {"threshold"},
+               {"action"},
+               {"message"},
+               {"mode"},
+               {"webhook"},
+               {"remedy"}});
   for (const Json& finding : findings) {
     const auto number = [&](const char* field) { return format_value(number_of(finding, field), Precision::exact); };
     table.add_row({std::to_string(integer_of(finding, "trial")), text_of(finding, "rule"),
                    std::to_string(integer_of(finding, "step")), text_of(finding, "tensor"), number("value"), number("threshold"),
-                   text_of(finding, "action"), text_of(finding, "message"), mode_text(finding)});
+                   text_of(finding, "action"), text_of(finding, "message"), mode_text(finding), text_of(finding, "webhook"),
+                   text_of(finding, "remedy")});
   }
   console.print_table(table);
   return kExitOk;

@@ -35,7 +35,7 @@ std::string time_text(const Json& capacity, const std::string& unit) {
   const std::string job = capacity_word(capacity, "measured_in");
   const std::string of_unit = fmt::format("{:.3g} s a unit{}{}", *seconds, unit == "units" ? "" : " of " + unit,
                                           job.empty() ? "" : ", measured in " + job);
-  if (!alone) return "not bounded by the document; " + of_unit;
+  if (!alone) return "not known: its trials are not bounded or too many to foresee, or too few workers are there; " + of_unit;
   const auto beside = capacity_number(capacity, "wall_seconds_beside_others");
   return fmt::format("about {} with {}{} ({})", format_duration(*alone),
                      format_count(static_cast<std::int64_t>(capacity_number(capacity, "workers").value_or(0)), "worker"),

@@ -48,8 +48,8 @@ Error unfinished_backup(const DataDir& data_dir) {
 
 Error lost(const DataDir& data_dir, DatabaseFile::Kind kind, const std::vector<std::string>& signs) {
   return {ErrorCode::conflict,
-          "the database is lost: " + data_dir.database_file() + " " + std::string(what_is_wrong_with(kind)) + ", but there is " +
-              join_and(signs) + "; all is left as it is",
+          "the database is lost: " + data_dir.database_file() + " " + std::string(what_is_wrong_with(kind)) +
+              ", but this is there: " + join_and(signs) + "; all is left as it is",
           "", "restore a backup, or move the directory away to begin anew"};
 }
 
