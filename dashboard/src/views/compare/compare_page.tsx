@@ -43,7 +43,7 @@ function Comparison({ names }: { names: readonly string[] }): JSX.Element {
     <>
       <header class="page-head"><h1>Compare jobs</h1><Live store={store} /><JobPicker names={names} /></header>
       {store.fault.value && <FaultNotice fault={store.fault.value} />}
-      {store.missing.value.map((name) => <p class="notice" role="alert">There is no job {name}. <button type="button" class="small" onClick={() => remove(name)}>Remove</button></p>)}
+      {store.missing.value.map((name) => <p class="notice" role="alert">There is no job “{name}”. <button type="button" class="small" onClick={() => remove(name)}>Remove</button></p>)}
       {compared && compared.length > 0 && (
         <>
           <h2 class="hidden">What they found</h2>
