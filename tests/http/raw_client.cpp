@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace tuneband::test {
@@ -32,7 +33,7 @@ RawClient::RawClient(std::uint16_t port, int receive_buffer_bytes, const char* s
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   EXPECT_EQ(::inet_pton(AF_INET, server, &address.sin_addr), 1);
-  EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << std::strerror(errno);
 }
 
 RawClient::~RawClient() { close(); }
