@@ -39,13 +39,10 @@ export class CompareStore {
     try {
       // From the events that come after this answer nothing is missed of what is read then.
       const event = await api.newestEvent();
-      const answers = await Promise.allSettled(this.names.map(loadOne));
-      const isMissing = (answer: PromiseSettledResult<Compared>): boolean => answer.status === 'rejected' && answer.reason instanceof ApiError && answer.reason.status === 404;
-      const failed = answers.find((answer): answer is PromiseRejectedResult => answer.status === 'rejected' && !isMissing(answer));
-      if (failed) throw failed.reason;
+      const found = await Promise.all(this.names.map(loadIfThere));
       if (this.closed) return;
-      this.missing.value = this.names.filter((_, i) => isMissing(answers[i] as PromiseSettledResult<Compared>));
-      this.compared.value = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+      this.missing.value = this.names.filter((_, i) => found[i] === null);
+      this.compared.value = found.filter((one) => one !== null);
       this.fault.value = null;
       this.listen(event);
     } catch (error) {
@@ -99,7 +96,7 @@ export class CompareStore {
 
   private failedOne(id: number, error: unknown): void {
     this.failed(error);
-    if (error instanceof ApiError && error.status === 404) return;
+    if (isMissing(error)) return;
     this.changed.add(id);
     this.soon();
   }
@@ -107,6 +104,17 @@ export class CompareStore {
   private failed(error: unknown): void {
     if (!(error instanceof ApiError)) throw error;
     if (!this.closed) this.fault.value = error;
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+
+async function loadIfThere(name: string): Promise<Compared | null> {
+  try {
+    return await loadOne(name);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
   }
 }
 

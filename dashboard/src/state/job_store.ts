@@ -13,7 +13,7 @@ import { DecisionStore } from './decision_store.ts';
 
 const summaryDelayMs = 1_000; // a job that runs changes all the time: its summary is asked for once for many changes
 
-const againMs = 3_000; // after the server did not answer
+export const againMs = 3_000; // after the server did not answer at all
 
 const redrawShare = 3; // a page that took 100 ms to draw rests for 300
 const redrawMsMost = 500;

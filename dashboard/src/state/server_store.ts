@@ -4,10 +4,9 @@ import * as api from '../api/routes.ts';
 import { EventStream, type StreamState } from '../api/stream.ts';
 import { ApiError } from '../api/transport.ts';
 import type { Card, ServerEvent, Worker } from '../api/shapes.ts';
-import { ended } from './job_store.ts';
+import { againMs, ended } from './job_store.ts';
 
 const restMs = 1_000; // much happens at once
-const againMs = 3_000; // after the server did not answer at all
 
 export class ServerStore {
   readonly jobs = signal<readonly Card[] | null>(null); // newest first
