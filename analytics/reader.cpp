@@ -380,9 +380,10 @@ std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) 
     const auto ms = static_cast<double>(rows.integer(2));
     const auto units = static_cast<double>(rows.integer(3));
     if (ms <= 0 || units <= 0 || (found && units <= kMuchMore * its_units)) continue;
-    const auto parsed = cached_job(JobId{rows.integer(0)});
+    const JobId job{rows.integer(0)};
+    const auto parsed = cached_job(job);
     if (!parsed || part.is_null() || what_takes_time(parsed->spec.trainer) != part) continue;
-    const double seconds = seconds_of_training(JobId{rows.integer(0)}, parsed->spec, ms);
+    const double seconds = seconds_of_training(job, parsed->spec, ms);
     if (seconds <= 0) continue;
     found = UnitTime{seconds / units / work_of_a_unit(parsed->plan, parsed->spec), std::string(rows.text(1))};
     its_units = units;

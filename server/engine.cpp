@@ -229,7 +229,7 @@ void Engine::commit_on_writer() {
       return failed_on_writer(failure.what());
     }
     // Nobody is told of what went into files that nobody will find.
-    if (const auto why = data_lost()) return boost::asio::post(loop_, [this, why] { lose(*why); });
+    if (finds_loss_on_writer()) return;
     boost::asio::post(loop_, [this, took = seconds_since(start)] { committed(took); });
   });
 }
@@ -281,7 +281,7 @@ Result<void> Engine::write_beside(std::function<bool()> write, std::function<voi
   boost::asio::post(writer_, [this, write = std::move(write), done = std::move(done)]() mutable {
     try {
       const bool there = write();
-      if (const auto why = data_lost()) return boost::asio::post(loop_, [this, why] { lose(*why); });
+      if (finds_loss_on_writer()) return;
       boost::asio::post(loop_, [there, done = std::move(done)] { done(there); });
     } catch (const std::exception& failure) {
       failed_on_writer(failure.what());
@@ -308,17 +308,17 @@ Result<void> Engine::put_webhook(TrialId trial, std::string rule, std::string st
 
 void Engine::look_at_data_on_writer() {
   if (!world_.data_lost) return;
-  boost::asio::post(writer_, [this] {
-    if (const auto why = data_lost()) boost::asio::post(loop_, [this, why] { lose(*why); });
-  });
+  boost::asio::post(writer_, [this] { finds_loss_on_writer(); });
 }
 
-std::optional<std::string> Engine::data_lost() const { return world_.data_lost ? world_.data_lost() : std::nullopt; }
+bool Engine::finds_loss_on_writer() {
+  const std::optional<std::string> why = world_.data_lost ? world_.data_lost() : std::nullopt;
+  if (why) boost::asio::post(loop_, [this, why] { lose(*why); });
+  return why.has_value();
+}
 
 void Engine::failed_on_writer(const std::string& why) {
-  const std::optional<std::string> loss = data_lost();
-  if (!loss) return world_.commit_failed(why);
-  boost::asio::post(loop_, [this, loss] { lose(*loss); });
+  if (!finds_loss_on_writer()) world_.commit_failed(why);
 }
 
 // A batch that is being written stays as it is, and none follows. Who waits for an answer gets none, and its connection ends.

@@ -171,7 +171,7 @@ class Engine {
   // Around the core, between commits; `done` gets what `write` gives. Errors: as of submit().
   Result<void> write_beside(std::function<bool()> write, std::function<void(bool)> done);
   void look_at_data_on_writer();
-  std::optional<std::string> data_lost() const;
+  bool finds_loss_on_writer();  // then the loop is told
   void failed_on_writer(const std::string& why);
   void lose(const std::string& why);
   void deliver();

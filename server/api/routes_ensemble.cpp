@@ -19,11 +19,9 @@ namespace {
 
 constexpr std::int64_t kJoiningMs = 3'600'000;
 
-// Of the best trials that have ended and left a model, the job's best one first: with what that one's value over folds is
-// uncertain by. Where values below max_resource are no measure of those at it, or of no kept model, completed trials alone.
 struct Models {
-  Json list = Json::array();
-  std::optional<double> standard_error;
+  Json list = Json::array();             // [{"trial", "value", "file"}], the job's best one first
+  std::optional<double> standard_error;  // of the best one's value over the folds
 };
 
 void add(const views::Trial& trial, const Reader::ModelPath& model_path, Json& list) {
@@ -33,6 +31,8 @@ void add(const views::Trial& trial, const Reader::ModelPath& model_path, Json& l
     list.push_back({{"trial", trial.row.id.number}, {"value", *value}, {"file", *path}});
 }
 
+// Of the best trials that have ended and left a model. Where values below max_resource are no measure of those at it, or of no
+// kept model, of completed ones alone.
 Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path) {
   const auto parsed = reader.parsed_job(job);
   if (!parsed) return parsed.error();

@@ -35,13 +35,19 @@ std::vector<JobId> job_ids_of(const HttpRequest& request, Diagnostics& diagnosti
   return ids;
 }
 
+// Null: there is none, or it cannot be read.
+std::shared_ptr<const ParsedJob> parsed_job_named(Reader& reader, const std::string& name) {
+  const auto job = reader.find_job(name);
+  const auto parsed = job ? reader.parsed_job(*job) : Result<std::shared_ptr<const ParsedJob>>(job.error());
+  return parsed ? *parsed : nullptr;
+}
+
 // A job of this name that was submitted with the same warm start has what its earlier jobs saw, which may be gone since. With it
 // the same document is the same job; another document cannot have the name anyway.
 bool had_earlier_jobs(Reader& reader, JobSpec& spec) {
-  const auto job = reader.find_job(spec.name);
-  const auto parsed = job ? reader.parsed_job(*job) : Result<std::shared_ptr<const ParsedJob>>(job.error());
-  if (!parsed || (*parsed)->spec.warm_start != spec.warm_start) return false;
-  spec.priors = (*parsed)->spec.priors;
+  const auto parsed = parsed_job_named(reader, spec.name);
+  if (!parsed || parsed->spec.warm_start != spec.warm_start) return false;
+  spec.priors = parsed->spec.priors;
   return true;
 }
 
@@ -79,30 +85,32 @@ void read_earlier_job(Reader& reader, JobId job, std::size_t index, JobSpec& spe
 
 // Of a job that goes on from another one, `like`: what that one began with, which may be gone, or have left its name to another.
 // So many of the jobs that it names.
-std::size_t take_what_it_began_with(const JobSpec* like, JobSpec& spec) {
-  if (like == nullptr || like->warm_start.size() > spec.warm_start.size()) return 0;
-  if (!std::equal(like->warm_start.begin(), like->warm_start.end(), spec.warm_start.begin())) return 0;
-  spec.priors = like->priors;
-  return like->warm_start.size();
+std::size_t take_what_it_began_with(Reader& reader, const std::optional<std::string>& like, JobSpec& spec) {
+  const auto parsed = like ? parsed_job_named(reader, *like) : nullptr;
+  if (!parsed) return 0;
+  const std::vector<std::string>& names = parsed->spec.warm_start;
+  if (names.size() > spec.warm_start.size() || !std::equal(names.begin(), names.end(), spec.warm_start.begin())) return 0;
+  spec.priors = parsed->spec.priors;
+  return names.size();
 }
 
 // What the jobs that it names for its warm start have seen becomes a part of the document. A document that has it already, being
-// an earlier job's, is taken as it is. `like`: the job that it is to be like; null: none.
-void read_earlier_jobs(Reader& reader, const JobSpec* like, ParsedJob& parsed, Diagnostics& found) {
+// an earlier job's, is taken as it is. `like`: the job that it is to be like.
+void read_earlier_jobs(Reader& reader, const std::optional<std::string>& like, ParsedJob& parsed, Diagnostics& found) {
   JobSpec& spec = parsed.spec;
   if (spec.warm_start.empty() || !spec.priors.empty()) return;
   if (!had_earlier_jobs(reader, spec)) {
-    const std::size_t known = take_what_it_began_with(like, spec);
+    const std::size_t known = take_what_it_began_with(reader, like, spec);
     const auto known_end = spec.warm_start.begin() + static_cast<std::ptrdiff_t>(known);
     std::set<JobId> jobs;
     for (std::size_t i = known; i < spec.warm_start.size(); ++i) {
-      const auto job = reader.find_job(spec.warm_start[i]);
-      if (std::find(spec.warm_start.begin(), known_end, spec.warm_start[i]) != known_end) {
-        found.error(join_path("warm_start", i), "job `" + spec.warm_start[i] + "` is named twice: its results would count twice");
+      const std::string& name = spec.warm_start[i];
+      const auto job = reader.find_job(name);
+      const bool again = std::find(spec.warm_start.begin(), known_end, name) != known_end || (job && !jobs.insert(*job).second);
+      if (again) {
+        found.error(join_path("warm_start", i), "job `" + name + "` is named twice: its results would count twice");
       } else if (!job) {
-        found.error(join_path("warm_start", i), "there is no job `" + spec.warm_start[i] + "`");
-      } else if (!jobs.insert(*job).second) {
-        found.error(join_path("warm_start", i), "job `" + spec.warm_start[i] + "` is named twice: its results would count twice");
+        found.error(join_path("warm_start", i), "there is no job `" + name + "`");
       } else {
         read_earlier_job(reader, *job, i, spec, found);
       }
@@ -206,11 +214,7 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
       *read.job = parse_job(body, base_dir, read.found);
     }
     if (read.found.ok() && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
-    if (read.found.ok()) {
-      const auto known = like ? reader.find_job(*like) : Result<JobId>(Error{});
-      const auto parsed = known ? reader.parsed_job(*known) : Result<std::shared_ptr<const ParsedJob>>(Error{});
-      read_earlier_jobs(reader, parsed ? &(*parsed)->spec : nullptr, *read.job, read.found);
-    }
+    if (read.found.ok()) read_earlier_jobs(reader, like, *read.job, read.found);
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {

@@ -131,11 +131,7 @@ void TrialFiles::restore(const Snapshot& snapshot) {
   show(snapshot.trials);
   const auto cut_of_running = [this](const TrialRow& trial) { return cut(trial.state) && needed_.contains(trial.id.job); };
   for (const TrialRow& trial : snapshot.trials) {
-    if (cut_of_running(trial)) rank_model(trial);
-  }
-  for (const TrialRow& trial : snapshot.trials) {
-    if (!cut_of_running(trial)) continue;
-    is_needed(trial.id) ? static_cast<void>(kept_.insert(trial.id)) : release(trial.id);
+    if (cut_of_running(trial)) trial_cut(trial);
   }
   sweep(snapshot);
 }

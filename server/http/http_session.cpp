@@ -226,7 +226,7 @@ void HttpSession::dispatch() {
   hold_memory();
   const std::size_t bytes = request.body.size();
   if (!service_->memory->may_set_aside(bytes)) return send(too_much_at_once());
-  asked_ = std::make_unique<MemoryBudget::Aside>(service_->memory, bytes);
+  asked_.emplace(service_->memory, bytes);
   const Respond responder = make_responder(shared_from_this());
   try {
     service_->handler(request, responder);

@@ -84,8 +84,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   ReplyWriter writer_;
   ConnectionTable::Place place_;
   MemoryBudget::Share memory_;
-  std::unique_ptr<MemoryBudget::Aside> asked_;  // the body, from when it is handed over until its answer is written
-  std::size_t reply_bytes_ = 0;                 // of the reply under way, or queued by the stream
+  std::optional<MemoryBudget::Aside> asked_;  // the body, from when it is handed over until its answer is written
+  std::size_t reply_bytes_ = 0;               // of the reply under way, or queued by the stream
   bool reading_body_ = false;
   bool let_go_ = false;
   std::uint64_t requests_ = 0;
