@@ -71,7 +71,7 @@ class SimulatedWorkers {
       Epoch& last = given_[reply->worker];
       if (assignment.epoch == last) continue;
       last = assignment.epoch;
-      const double work = assignment.until_resource < assignment.max_resource ? assignment.job->early_work : 1;
+      const double work = assignment.job->work_until(assignment.until_resource);
       const auto units = static_cast<double>(assignment.until_resource - assignment.from_resource);
       finishing_.push({now_.plus_ms(std::llround(units * work * kMsPerUnit)), reply->worker, assignment});
     }

@@ -128,6 +128,8 @@ struct JobSpec {
   std::optional<debugger::DebugSpec> debugger;  // the same, read
   std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
+  // What a unit of a training until there takes of one of a training to max_resource.
+  double work_until(std::int64_t resource) const { return resource < scheduler.max_resource ? early_work : 1; }
   // The best trial, the model of one that came to max_resource and the target are of what was trained in full.
   bool full_alone() const { return early_work < 1 || best_of_full; }
   // The best trial may be one at any rung.

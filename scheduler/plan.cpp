@@ -190,24 +190,23 @@ Json bracket_to_json(const PlannedBracket& bracket) {
 
 std::int64_t PlannedBracket::total_resource() const {
   std::int64_t total = 0;
-  std::int64_t below = 0;
-  for (const PlannedRung& rung : rungs) {
-    total += rung.trials * (rung.resource - below);
-    if (!restarts) below = rung.resource;
-  }
+  for (std::size_t rung = 0; rung < rungs.size(); ++rung) total += resource_at(rung);
   return total;
+}
+
+std::int64_t PlannedBracket::resource_at(std::size_t rung) const {
+  const std::int64_t below = restarts || rung == 0 ? 0 : rungs[rung - 1].resource;
+  return rungs[rung].trials * (rungs[rung].resource - below);
 }
 
 double work_of_a_unit(const Plan& plan, const JobSpec& spec) {
   double units = 0;
   double work = 0;
   for (const PlannedBracket& bracket : plan.brackets) {
-    std::int64_t below = 0;
-    for (const PlannedRung& rung : bracket.rungs) {
-      const auto here = static_cast<double>(rung.trials * (rung.resource - below));
+    for (std::size_t rung = 0; rung < bracket.rungs.size(); ++rung) {
+      const auto here = static_cast<double>(bracket.resource_at(rung));
       units += here;
-      work += here * (rung.resource < spec.scheduler.max_resource ? spec.early_work : 1);
-      if (!bracket.restarts) below = rung.resource;
+      work += here * spec.work_until(bracket.rungs[rung].resource);
     }
   }
   return units > 0 ? work / units : 1;

@@ -27,6 +27,7 @@ struct PlannedBracket {
   // Sum over rungs of trials x (resource - resource of the rung before): trials go on from their checkpoints. Where they
   // restart: of trials x resource.
   std::int64_t total_resource() const;
+  std::int64_t resource_at(std::size_t rung) const;  // the part of it that is spent on the way there
 };
 
 inline constexpr int kMedianStoppingGridMax = 10;  // resources at which its trials are compared, max_resource among them

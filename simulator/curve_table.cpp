@@ -396,11 +396,11 @@ int keep_within(CurveTable& table, const SearchSpace& space) {
 }
 
 void keep_best_so_far(CurveTable& table, Goal goal) {
+  const Objective objective{.metric = {}, .goal = goal, .target = {}};
   for (Curve& curve : table.curves) {
     double best = std::numeric_limits<double>::quiet_NaN();
     for (auto& [resource, value] : curve.points) {
-      const bool better = goal == Goal::maximize ? value > best : value < best;
-      if (better || std::isnan(best)) best = value;
+      if (objective.better(value, best)) best = value;
       value = best;
     }
   }

@@ -88,9 +88,11 @@ Table table_of_jobs(const std::vector<ComparedJob>& jobs, Precision precision) {
   return table;
 }
 
-std::vector<Column> with_jobs(Column first, const std::vector<ComparedJob>& jobs, Align align) {
+// Names of more bytes are cut.
+std::vector<Column> with_jobs(Column first, const std::vector<ComparedJob>& jobs, Align align,
+                              std::size_t size_max = std::string::npos) {
   std::vector<Column> columns{std::move(first)};
-  for (const ComparedJob& job : jobs) columns.push_back({job.info.name, align});
+  for (const ComparedJob& job : jobs) columns.push_back({shortened(job.info.name, size_max), align});
   return columns;
 }
 
@@ -123,15 +125,13 @@ std::size_t size_of_values(const std::vector<DocumentDifference>& differences, s
 
 Table table_of_differences(const std::vector<ComparedJob>& jobs, const Terminal& terminal, Precision precision) {
   const auto differences = document_differences(documents_of(jobs));
-  const std::size_t size = size_of_values(differences, jobs.size(), terminal.width);
-  const auto cell = [&](std::string text) { return precision == Precision::exact ? text : shortened(std::move(text), size); };
-  std::vector<Column> columns{{"field"}};
-  for (const ComparedJob& job : jobs) columns.push_back({cell(job.info.name), Align::left});
-  Table table(std::move(columns));
+  const std::size_t size =
+      precision == Precision::exact ? std::string::npos : size_of_values(differences, jobs.size(), terminal.width);
+  Table table(with_jobs({"field"}, jobs, Align::left, size));
   for (const DocumentDifference& difference : differences) {
     std::vector<Cell> row{difference.path};
     for (const Json& value : difference.values)
-      row.emplace_back(cell(value.is_discarded() ? "-" : format_parameter(value, precision)));
+      row.emplace_back(shortened(value.is_discarded() ? "-" : format_parameter(value, precision), size));
     table.add_row(std::move(row));
   }
   return table;
