@@ -29,9 +29,6 @@ void refuse_orphans(Connection& connection, const Migration& step) {
 }
 
 void apply(Connection& connection, const Migration& step, std::size_t version) {
-  Transaction transaction(connection, Transaction::Kind::write);
-  // Another process may have been first.
-  if (version_of(connection) >= static_cast<std::int64_t>(version)) return;
   try {
     const Connection::SchemaEditing editing(connection);
     connection.execute(std::string(step.sql));
@@ -41,12 +38,20 @@ void apply(Connection& connection, const Migration& step, std::size_t version) {
   refuse_orphans(connection, step);
   connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   connection.execute("PRAGMA user_version = " + std::to_string(version));
+}
+
+void apply_missing(Connection& connection, std::span<const Migration> steps, const std::function<void(Connection&)>& look_over) {
+  Transaction transaction(connection, Transaction::Kind::write);
+  const auto had = static_cast<std::size_t>(version_of(connection));
+  if (had >= steps.size()) return;  // another process was first
+  for (std::size_t done = had; done < steps.size(); ++done) apply(connection, steps[done], done + 1);
+  look_over(connection);
   transaction.commit();
 }
 
 }  // namespace
 
-void migrate(Connection& connection, std::span<const Migration> steps) {
+void migrate(Connection& connection, std::span<const Migration> steps, const std::function<void(Connection&)>& look_over) {
   const std::int64_t version = version_of(connection);
   refuse_newer(version, steps.size());
   if (version == static_cast<std::int64_t>(steps.size())) return;
@@ -54,8 +59,7 @@ void migrate(Connection& connection, std::span<const Migration> steps) {
   // over before it is committed instead. SQLite takes the setting outside of a transaction only.
   const bool were_checked = connection.integer("PRAGMA foreign_keys") != 0;
   connection.execute("PRAGMA foreign_keys = OFF");
-  for (std::size_t done = static_cast<std::size_t>(version); done < steps.size(); ++done)
-    apply(connection, steps[done], done + 1);
+  apply_missing(connection, steps, look_over);
   if (were_checked) connection.execute("PRAGMA foreign_keys = ON");
 }
 

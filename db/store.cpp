@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kCheckedAtOpenBytesMax = 64 << 20;
 constexpr int kRowsRemovedAtOnce = 2'000;
+constexpr const char* kDocumentSql = "SELECT spec_json FROM jobs WHERE id = ?";
 
 // Damage is found here, before anything is written, as long as that takes no longer than a second or so.
 void refuse_damaged(Connection& connection, const std::string& path) {
@@ -58,11 +59,22 @@ void add_checksums(Connection& connection) {
   }
 }
 
-Connection open_current(const std::string& path) {
+void check_running_jobs(Connection& connection, const Store::JobCheck& check) {
+  Statement jobs = connection.prepare(select_sql<JobRow>(joined({"WHERE ", kNotDeleted, " ORDER BY id"})));
+  Statement documents = connection.prepare(kDocumentSql);
+  while (jobs.step()) {
+    JobRow job = row_from<JobRow>(jobs);
+    if (ended(job.state)) continue;
+    if (documents.query(job.id.value).step()) job.spec_json = documents.text(0);
+    check(job);
+  }
+}
+
+Connection open_current(const std::string& path, const Store::JobCheck& check) {
   make_database_where_there_is_none(path);
   Connection connection = Connection::open_to_write(path);
   refuse_damaged(connection, path);
-  migrate(connection, migrations());
+  migrate(connection, migrations(), [&check](Connection& migrated) { check_running_jobs(migrated, check); });
   add_checksums(connection);
   connection.checkpoint();  // the schema is in the file itself, also where an older program left it in the log
   return connection;
@@ -103,9 +115,9 @@ struct Store::Batch {
   void add(const EventRow& row) { events.push_back(&row); }
 };
 
-Store::Store(const std::string& path)
+Store::Store(const std::string& path, const JobCheck& check)
     : path_(path),
-      connection_(open_current(path)),
+      connection_(open_current(path, check)),
       update_job_(connection_.prepare(update_sql<JobRow>())),
       insert_job_(connection_.prepare(insert_sql<JobRow>("spec_json"))),
       put_trial_(connection_.prepare(insert_sql<TrialRow>() + on_conflict_update_sql<TrialRow>())),
@@ -120,7 +132,7 @@ Store::Store(const std::string& path)
                                     "ON CONFLICT (job, trial, resource) DO NOTHING")),
       delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
 
-Store Store::open(const std::string& path) { return Store(path); }
+Store Store::open(const std::string& path, const JobCheck& check) { return Store(path, check); }
 
 void Store::commit(std::span<const Write> writes) {
   if (writes.empty()) return;
@@ -273,7 +285,7 @@ Snapshot Store::load() {
   }
 
   Statement jobs = connection_.prepare(select_sql<JobRow>(joined({"WHERE ", kNotDeleted, " ORDER BY id"})));
-  Statement documents = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+  Statement documents = connection_.prepare(kDocumentSql);
   Statement trials = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
   Statement segments = connection_.prepare(select_sql<SegmentRow>(
       "WHERE job = ?1 AND (outcome IS NULL OR outcome = 'worker_lost') AND (trial, epoch) IN (SELECT number, epoch FROM trials "

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,9 +31,14 @@ struct EventRetention {
 
 class Store {
  public:
+  // Throws where a job that has not ended, with its document, cannot go on.
+  using JobCheck = std::function<void(const JobRow&)>;
+
   // Creates or migrates. Throws SqliteError: another program's file, a newer version's file, a damaged file, a log without its
-  // file, no permission. It then leaves everything as it is.
-  static Store open(const std::string& path);
+  // file, no permission. It then leaves everything as it is. Of a database that is to be migrated `check` sees each job that has
+  // not ended; with what it throws the version that wrote the database can still run it.
+  static Store open(
+      const std::string& path, const JobCheck& check = [](const JobRow&) {});
 
   // One transaction for the whole batch. Several writes of one row count as the last of them; of several observations at one
   // resource of a trial the first counts. A job's spec_json is kept from its first write. Throws SqliteError, leaving nothing of
@@ -67,7 +73,7 @@ class Store {
   const std::string& path() const { return path_; }
 
  private:
-  explicit Store(const std::string& path);
+  Store(const std::string& path, const JobCheck& check);
   struct Batch;
   void remove(JobId job);
   bool tidy_deleted_jobs();

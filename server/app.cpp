@@ -120,16 +120,19 @@ std::unique_ptr<Tracker> make_tracker(asio::io_context& loop, const ServerConfig
   }
 }
 
+JobSpec spec_of_running_job(const JobRow& job) {
+  Result<ParsedJob> parsed = parse_stored_job(job.spec_json);
+  if (!parsed || parsed->trainer_fault)
+    throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name +
+                             ") cannot be read by this version: " + describe(parsed ? *parsed->trainer_fault : parsed.error()) +
+                             "; let the version that wrote it run the job to its end, or stop it there");
+  return std::move(parsed->spec);
+}
+
 std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& snapshot) {
   std::vector<std::pair<JobId, JobSpec>> specs;
   for (const JobRow& job : snapshot.jobs) {
-    if (ended(job.state)) continue;
-    Result<ParsedJob> parsed = parse_stored_job(job.spec_json);
-    if (!parsed || parsed->trainer_fault)
-      throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name +
-                               ") cannot be read by this version: " + describe(parsed ? *parsed->trainer_fault : parsed.error()) +
-                               "; let the version that wrote it run the job to its end, or stop it there");
-    specs.emplace_back(job.id, std::move(parsed->spec));
+    if (!ended(job.state)) specs.emplace_back(job.id, spec_of_running_job(job));
   }
   return specs;
 }
@@ -148,7 +151,7 @@ struct StartFailure : std::runtime_error {
 Store open_store(const DataDir& data_dir) {
   const Result<bool> there = database_there(data_dir);
   if (!there) throw StartFailure(there.error());
-  return Store::open(data_dir.database_file());
+  return Store::open(data_dir.database_file(), [](const JobRow& job) { spec_of_running_job(job); });
 }
 
 class App {

@@ -199,13 +199,13 @@ TEST_F(SchemaTest, MigratesStepByStepAndOnlyOnce) {
   EXPECT_EQ(connection.integer("PRAGMA application_id"), kApplicationId);
 }
 
-TEST_F(SchemaTest, AFailedMigrationLeavesNothingBehind) {
+TEST_F(SchemaTest, AFailedMigrationLeavesNothingBehindOfThoseBeforeItEither) {
   const std::vector<Migration> steps = {{"0001_a", "CREATE TABLE a (x)"},
                                         {"0002_b", "CREATE TABLE b (x); INSERT INTO nowhere VALUES (1)"}};
   Connection connection = Connection::open_to_write(path());
   EXPECT_THAT(message_of([&] { migrate(connection, steps); }), HasSubstr("0002_b"));
-  EXPECT_EQ(connection.integer("PRAGMA user_version"), 1);
-  EXPECT_EQ(connection.integer("SELECT count(*) FROM sqlite_master WHERE name = 'b'"), 0);
+  EXPECT_EQ(connection.integer("PRAGMA user_version"), 0);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM sqlite_master WHERE name IN ('a', 'b')"), 0);
 }
 
 // ---- the connection -----------------------------------------------------------------------------------------------------------

@@ -97,6 +97,33 @@ TEST_P(UpgradeTest, KeepsEveryValueOfEveryRow) {
   EXPECT_EQ(jobs, static_cast<std::int64_t>(Store::open(path()).load().jobs.size()));
 }
 
+TEST_P(UpgradeTest, AJobThatCannotGoOnLeavesTheDatabaseToItsVersion) {
+  const auto everything = [this] {
+    Connection connection = Connection::open_to_read(path());
+    return std::to_string(connection.integer("PRAGMA user_version")) + contents(connection, queries_of(connection));
+  };
+  const std::string before = everything();
+  std::vector<std::string> seen;
+  const Store::JobCheck refuse_second = [&seen](const JobRow& job) {
+    EXPECT_FALSE(ended(job.state));
+    EXPECT_EQ(Json::parse(job.spec_json).at("name"), job.name);
+    seen.push_back(job.name);
+    if (seen.size() == 2) throw std::runtime_error("no");
+  };
+  EXPECT_THROW(Store::open(path(), refuse_second), std::runtime_error);
+  EXPECT_EQ(seen.size(), 2);
+  EXPECT_EQ(everything(), before);
+
+  seen.clear();
+  const auto note = [&seen](const JobRow& job) { seen.push_back(job.name); };
+  std::vector<std::string> running;
+  for (const JobRow& job : Store::open(path(), note).load().jobs) {
+    if (!ended(job.state)) running.push_back(job.name);
+  }
+  EXPECT_EQ(seen, running);
+  Store::open(path(), [](const JobRow&) { FAIL() << "a database of this version is not migrated"; });
+}
+
 TEST_P(UpgradeTest, CanBeReadByEveryRoute) {
   Store::open(path());
   Reader reader = Reader::open(path());
