@@ -547,6 +547,22 @@ TEST_F(DiskTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {
   EXPECT_EQ(bytes_of(database), bytes);
 }
 
+TEST_F(DiskTest, ADatabaseOfAnOlderVersionWhoseJobCannotGoOnIsLeftToThatVersion) {
+  const std::string data_dir = directory_ / "older";
+  fs::create_directory(data_dir);
+  const std::string database = data_dir + "/tuneband.db";
+  {
+    Connection connection = Connection::open_to_write(database);
+    connection.execute(bytes_of(std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_26.dump"));
+    connection.execute("UPDATE jobs SET spec_json = json_set(spec_json, '$.scheduler.type', 'of another version')");
+  }
+  const auto [status, said] = start_in_vain(data_dir);
+  EXPECT_EQ(status, 1);
+  EXPECT_THAT(said, HasSubstr("scheduler.type"));
+  EXPECT_THAT(said, HasSubstr("let the version that wrote it run the job to its end"));
+  EXPECT_EQ(Connection::open_to_read(database).integer("PRAGMA user_version"), 26);
+}
+
 TEST_F(DiskTest, ABackupOfARunningServerStartsAndGoesOnToTheSameTable) {
   const Json document = job();
   const std::vector<std::string> expected = undisturbed(document);
