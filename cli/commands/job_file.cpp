@@ -25,8 +25,9 @@ Outcome<JobFile> read_job_file(const std::string& path, const std::vector<std::s
   }
   auto document = parse_json(file.text);
   if (!document) return bad_input(document.error().message, path, document.error().hint);
+  if (!document->is_object()) return bad_input("expected an object, got " + excerpt(*document), path, "is it a job document?");
   file.document = std::move(*document);
-  if (!changes.empty() && file.document.is_object()) {
+  if (!changes.empty()) {
     const auto patch = changes_in_words(changes);
     if (!patch) return patch.error();
     file.document.merge_patch(*patch);
@@ -44,7 +45,7 @@ Outcome<CheckedJob> check_job_file(const JobFile& file) {
 }
 
 std::string directory_name(const Json& document) {
-  if (!document.is_object() || !document.contains("name") || !document["name"].is_string()) return "job";
+  if (!document.contains("name") || !document["name"].is_string()) return "job";
   std::string name = document["name"].get<std::string>();
   for (char& c : name) {
     const bool safe =

@@ -398,16 +398,12 @@ class Tensor:
 
 
 class Trial:
-    def __init__(self, server, job, number, token=""):
+    def __init__(self, server, job, number):
         self.base = "%s/v1/jobs/%s/trials/%d/" % (server.rstrip("/"), urllib.parse.quote(str(job), safe=""), number)
-        self.token = token
 
     def _bytes(self, page, body=None, **query):
         url = self.base + page + ("?" + urllib.parse.urlencode(query) if query else "")
-        headers = {"Content-Type": "application/json"}
-        if self.token:
-            headers["Authorization"] = "Bearer " + self.token
-        request = urllib.request.Request(url, body, headers)
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.read()

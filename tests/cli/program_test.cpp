@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -120,6 +121,17 @@ TEST(Program, WhatStandsBehindAChangeIsTheDocument) {
 TEST(Program, ABadJobFileIsStatusTwo) {
   EXPECT_EQ(run_tuneband("run /no/such/job.json").status, 2);
   EXPECT_EQ(run_tuneband("plan /dev/null").status, 2);
+}
+
+TEST(Program, AFileThatIsNoDocumentIsNamed) {
+  const std::string path = ::testing::TempDir() + "list-" + std::to_string(::getpid()) + ".json";
+  std::ofstream(path) << "[1]";
+  for (const char* command : {"plan", "run", "check"}) {
+    const Ran ran = run_tuneband(std::string(command) + " --set weight=2 " + path);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.output.find("tuneband: " + path + ": expected an object, got [1]"), 0u) << ran.output;
+  }
+  ::unlink(path.c_str());
 }
 
 }  // namespace tuneband::cli
