@@ -397,6 +397,23 @@ test('a form says its faults where they are, and submits once they are mended', 
   noFaults();
 });
 
+test('a parameter that is given the name of another keeps its own, and the form says so', async () => {
+  await open('#/new');
+  await page.getByRole('button', { name: 'Add a parameter' }).click();
+  const name = page.getByRole('textbox', { name: 'Name of parameter' });
+  for (const [typed, said] of [['x', 'there is a parameter x'], ['', 'a parameter has one']]) {
+    await name.fill(typed);
+    await name.press('Tab');
+    await page.getByRole('alert').getByText(`parameter keeps its name: ${said}`).waitFor();
+    assert.equal(await name.inputValue(), 'parameter');
+  }
+  await name.fill('z');
+  await name.press('Tab');
+  await page.getByRole('textbox', { name: 'Name of z' }).waitFor();
+  await page.getByText('keeps its name').waitFor({ state: 'detached' });
+  noFaults();
+});
+
 test('a job is stopped, and deleted only with its name typed', async () => {
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('button', { name: 'Stop the job' }).click();

@@ -1,5 +1,6 @@
 // The fields of a job document that most jobs set; the others are in the document itself.
 import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
 import type { Fault, JobDocument, ParameterDocument, ParameterValue } from '../../api/shapes.ts';
 import { fieldOf, withField } from '../../data/documents.ts';
 import { TextInput } from '../../parts/text_input.tsx';
@@ -74,14 +75,19 @@ const domainTypes = ['float', 'int', 'categorical'] as const;
 function SpaceForm({ document, faults, change }: FormProps): JSX.Element {
   const space = document.search_space ?? {};
   const put = (name: string, domain: ParameterDocument | undefined): void => change(withField(document, ['search_space', name], domain) as JobDocument);
+  const refused = useSignal('');
   const rename = (from: string, to: string): void => {
-    if (to === '' || to === from || to in space) return;
+    refused.value = '';
+    if (to === from) return;
+    if (to === '') refused.value = `${from} keeps its name: a parameter has one`;
+    else if (Object.hasOwn(space, to)) refused.value = `${from} keeps its name: there is a parameter ${to}`;
+    if (refused.value !== '') return;
     const renamed = Object.fromEntries(Object.entries(space).map(([name, domain]) => [name === from ? to : name, domain]));
     change({ ...document, search_space: renamed });
   };
   const add = (): void => {
     let name = 'parameter';
-    for (let count = 2; name in space; count += 1) name = `parameter_${count}`;
+    for (let count = 2; Object.hasOwn(space, name); count += 1) name = `parameter_${count}`;
     put(name, { type: 'float', min: 0, max: 1 });
   };
   return (
@@ -90,6 +96,7 @@ function SpaceForm({ document, faults, change }: FormProps): JSX.Element {
       {Object.entries(space).map(([name, domain]) => (
         <DomainRow key={name} name={name} domain={domain} faults={faults} put={(next) => put(name, next)} rename={(to) => rename(name, to)} />
       ))}
+      {refused.value !== '' && <p class="fault" role="alert">{refused.value}</p>}
       <button type="button" class="small" onClick={add}>Add a parameter</button>
     </fieldset>
   );
