@@ -12,10 +12,11 @@ namespace {
 
 constexpr int kNamesTriedMax = 1000;
 
-// The jobs that it was warm-started by, and itself.
+// The jobs that it was warm-started by, and itself: the newest that a document may name.
 Json earlier_jobs(const JobInfo& job, const Json& spec) {
   const Json known = spec.value("warm_start", Json());
   Json jobs = known.is_object() ? known.value("jobs", Json::array()) : known.is_array() ? known : Json::array();
+  while (jobs.size() >= kWarmStartJobsMax) jobs.erase(jobs.begin());
   jobs.push_back(job.name);
   return jobs;
 }

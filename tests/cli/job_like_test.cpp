@@ -36,6 +36,15 @@ TEST(JobLike, FurtherTrialsBeginWithWhatTheJobSawAndAreDrawnAnew) {
             Json::parse(R"({"limits": {"max_trials": 50}, "warm_start": ["bank"]})"));
 }
 
+TEST(JobLike, FurtherTrialsAreToldOfTheNewestJobsThatADocumentMayName) {
+  Json spec{{"warm_start", Json::array()}};
+  for (std::size_t i = 1; i <= kWarmStartJobsMax; ++i) spec["warm_start"].push_back("bank-" + std::to_string(i));
+  const Json told = changes({.like = "bank", .max_trials = "+50"}, spec).at("warm_start");
+  EXPECT_EQ(told.size(), kWarmStartJobsMax);
+  EXPECT_EQ(told.front(), "bank-2");
+  EXPECT_EQ(told.back(), "bank");
+}
+
 TEST(JobLike, SetsValuesByTheirPathAsJsonOrAsText) {
   EXPECT_EQ(changes({.like = "bank",
                      .max_trials = "9",
