@@ -377,6 +377,23 @@ test('what is typed into the filter stays while the trials of a job change', asy
   noFaults();
 });
 
+test('a parameter that is given the name of another keeps its own, and the form says so', async () => {
+  await open('#/new');
+  await page.getByRole('button', { name: 'Add a parameter' }).click();
+  const name = page.getByRole('textbox', { name: 'Name of parameter' });
+  for (const [typed, said] of [['x', 'there is a parameter x'], ['', 'a parameter has one']]) {
+    await name.fill(typed);
+    await name.press('Tab');
+    await page.getByRole('alert').getByText(`parameter keeps its name: ${said}`).waitFor();
+    assert.equal(await name.inputValue(), 'parameter');
+  }
+  await name.fill('z');
+  await name.press('Tab');
+  await page.getByRole('textbox', { name: 'Name of z' }).waitFor();
+  await page.getByText('keeps its name').waitFor({ state: 'detached' });
+  noFaults();
+});
+
 test('a form says its faults where they are, and submits once they are mended', async () => {
   await open('#/new');
   await page.getByTestId('plan').waitFor();
@@ -394,23 +411,6 @@ test('a form says its faults where they are, and submits once they are mended', 
   await expectAccessible('new job');
   await page.getByRole('button', { name: 'Submit' }).click();
   await page.getByRole('heading', { name: 'from-form' }).waitFor();
-  noFaults();
-});
-
-test('a parameter that is given the name of another keeps its own, and the form says so', async () => {
-  await open('#/new');
-  await page.getByRole('button', { name: 'Add a parameter' }).click();
-  const name = page.getByRole('textbox', { name: 'Name of parameter' });
-  for (const [typed, said] of [['x', 'there is a parameter x'], ['', 'a parameter has one']]) {
-    await name.fill(typed);
-    await name.press('Tab');
-    await page.getByRole('alert').getByText(`parameter keeps its name: ${said}`).waitFor();
-    assert.equal(await name.inputValue(), 'parameter');
-  }
-  await name.fill('z');
-  await name.press('Tab');
-  await page.getByRole('textbox', { name: 'Name of z' }).waitFor();
-  await page.getByText('keeps its name').waitFor({ state: 'detached' });
   noFaults();
 });
 
