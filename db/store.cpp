@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kCheckedAtOpenBytesMax = 64 << 20;
 constexpr int kRowsRemovedAtOnce = 2'000;
-constexpr const char* kDocumentSql = "SELECT spec_json FROM jobs WHERE id = ?";
 
 // Damage is found here, before anything is written, as long as that takes no longer than a second or so.
 void refuse_damaged(Connection& connection, const std::string& path) {
@@ -59,15 +58,23 @@ void add_checksums(Connection& connection) {
   }
 }
 
-void check_running_jobs(Connection& connection, const Store::JobCheck& check) {
+// By id, without those that are deleted; the row is without its spec_json, which is `document`, for the time of the call.
+void for_each_job(Connection& connection, const std::function<void(JobRow job, std::string_view document)>& act) {
   Statement jobs = connection.prepare(select_sql<JobRow>(joined({"WHERE ", kNotDeleted, " ORDER BY id"})));
-  Statement documents = connection.prepare(kDocumentSql);
+  Statement documents = connection.prepare("SELECT spec_json FROM jobs WHERE id = ?");
   while (jobs.step()) {
     JobRow job = row_from<JobRow>(jobs);
-    if (ended(job.state)) continue;
-    if (documents.query(job.id.value).step()) job.spec_json = documents.text(0);
-    check(job);
+    const std::string_view document = documents.query(job.id.value).step() ? documents.text(0) : "";
+    act(std::move(job), document);
   }
+}
+
+void check_running_jobs(Connection& connection, const Store::JobCheck& check) {
+  for_each_job(connection, [&check](JobRow job, std::string_view document) {
+    if (ended(job.state)) return;
+    job.spec_json = document;
+    check(job);
+  });
 }
 
 Connection open_current(const std::string& path, const Store::JobCheck& check) {
@@ -284,21 +291,17 @@ Snapshot Store::load() {
     snapshot.last_event_at = Timestamp{newest_event.integer(1)};
   }
 
-  Statement jobs = connection_.prepare(select_sql<JobRow>(joined({"WHERE ", kNotDeleted, " ORDER BY id"})));
-  Statement documents = connection_.prepare(kDocumentSql);
   Statement trials = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
   Statement segments = connection_.prepare(select_sql<SegmentRow>(
       "WHERE job = ?1 AND (outcome IS NULL OR outcome = 'worker_lost') AND (trial, epoch) IN (SELECT number, epoch FROM trials "
       "INDEXED BY trials_by_state WHERE job = ?1 AND state IN ('pending', 'running')) ORDER BY trial"));
   Statement decisions = connection_.prepare(select_sql<DecisionRow>("WHERE job = ? ORDER BY sequence"));
   Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ? ORDER BY sequence"));
-  while (jobs.step()) {
-    JobRow job = row_from<JobRow>(jobs);
-    const std::string_view document = documents.query(job.id.value).step() ? documents.text(0) : "";
+  for_each_job(connection_, [&](JobRow job, std::string_view document) {
     if (ended(job.state)) {
       snapshot.ended_documents[job.id] = stable_hash(document);
       snapshot.jobs.push_back(std::move(job));
-      continue;
+      return;
     }
     job.spec_json = document;
     snapshot.jobs.push_back(std::move(job));
@@ -310,7 +313,7 @@ Snapshot Store::load() {
     for (segments.query(loaded.id.value); segments.step();) snapshot.segments.push_back(row_from<SegmentRow>(segments));
     for (decisions.query(loaded.id.value); decisions.step();) snapshot.decisions.push_back(row_from<DecisionRow>(decisions));
     for (findings.query(loaded.id.value); findings.step();) snapshot.findings.push_back(row_from<FindingRow>(findings));
-  }
+  });
   return snapshot;
 }
 
