@@ -77,11 +77,10 @@ function SpaceForm({ document, faults, change }: FormProps): JSX.Element {
   const put = (name: string, domain: ParameterDocument | undefined): void => change(withField(document, ['search_space', name], domain) as JobDocument);
   const refused = useSignal('');
   const rename = (from: string, to: string): void => {
-    refused.value = '';
-    if (to === from) return;
-    if (to === '') refused.value = `${from} keeps its name: a parameter has one`;
-    else if (Object.hasOwn(space, to)) refused.value = `${from} keeps its name: there is a parameter ${to}`;
-    if (refused.value !== '') return;
+    const taken = to !== from && Object.hasOwn(space, to);
+    const why = to === '' ? 'a parameter has one' : taken ? `there is a parameter ${to}` : '';
+    refused.value = why === '' ? '' : `${from} keeps its name: ${why}`;
+    if (to === from || why !== '') return;
     const renamed = Object.fromEntries(Object.entries(space).map(([name, domain]) => [name === from ? to : name, domain]));
     change({ ...document, search_space: renamed });
   };
