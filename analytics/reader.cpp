@@ -8,6 +8,7 @@
 
 #include "analytics/cursor.hpp"
 #include "analytics/curves.hpp"
+#include "analytics/explanation.hpp"
 #include "analytics/refit.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
@@ -451,9 +452,13 @@ Result<TrialRow> Reader::trial_row(TrialId trial) {
 Result<views::Trial> Reader::trial(TrialId trial, Timestamp now) {
   Result<views::Trial> shown = trial_without_advice(trial, now);
   if (!shown) return shown;
-  const TrialRow& row = shown->row;
-  if (row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory) shown->would_fit = what_fits(trial);
+  shown->would_fit = would_fit(shown->row);
   return shown;
+}
+
+std::string Reader::would_fit(const TrialRow& trial) {
+  const bool out_of_memory = trial.state == TrialState::failed && trial.exit_class == ExitClass::out_of_memory;
+  return out_of_memory ? what_fits(trial.id) : "";
 }
 
 Result<views::Trial> Reader::trial_without_advice(TrialId trial, Timestamp now) {
@@ -501,9 +506,15 @@ Result<views::Observations> Reader::observations(TrialId trial, std::optional<in
 
 Result<views::Decisions> Reader::decisions(TrialId trial) {
   Transaction moment(connection_, Transaction::Kind::read);
-  if (const auto there = require_trial(trial); !there) return there.error();
+  const Result<TrialRow> row = trial_row(trial);
+  if (!row) return row.error();
   Statement rows = connection_.prepare(select_sql<DecisionRow>("WHERE job = ? AND trial = ? ORDER BY rung"));
-  return views::Decisions{rows_from<DecisionRow>(rows.query(trial.job.value, trial.number))};
+  views::Decisions shown{rows_from<DecisionRow>(rows.query(trial.job.value, trial.number)), {}};
+  const std::shared_ptr<const ParsedJob> job = cached_job(trial.job);
+  if (!job) return shown;
+  for (const DecisionRow& decision : shown.decisions) shown.explanation.push_back(explain_decision(decision, *job));
+  std::ranges::move(explain_state(*row, *job, advice_on(*row, would_fit(*row))), std::back_inserter(shown.explanation));
+  return shown;
 }
 
 }  // namespace tuneband

@@ -178,7 +178,7 @@ class Reader {
   // and the lowest and highest of equal stretches in between.
   Result<views::Observations> observations(TrialId trial, std::optional<int> points);
 
-  // By rung.
+  // By rung; and the trial's explanation, where this version can read its job.
   Result<views::Decisions> decisions(TrialId trial);
 
   // In the order in which they came; of one trial, or of all.
@@ -274,6 +274,7 @@ class Reader {
   views::Replicas replicas(JobId job, const ParsedJob& parsed, NonDominated which);
   std::vector<views::FailureClass> failures(JobId job);
   std::string what_fits(TrialId out_of_memory);
+  std::string would_fit(const TrialRow& trial);  // what_fits(), where the trial failed so; "": it did not
   std::vector<views::CrowdedBound> crowded_bounds_of(JobId job, const ParsedJob& parsed);
   std::vector<views::BestSoFar> best_so_far(const JobRow& row, const ParsedJob& parsed);
   views::Costs costs(const Known& job, Timestamp now);

@@ -50,7 +50,7 @@ void write_json(JsonWriter& json, const views::Trial& trial) {
   json.end_array();
   json.field("exit_class", row.exit_class);
   json.field("message", row.message);
-  json.field("advice", row.state == TrialState::failed && row.exit_class ? advice_on(*row.exit_class, trial.would_fit) : "");
+  json.field("advice", advice_on(row, trial.would_fit));
   json.field("created_at", row.created_at);
   json.field("started_at", row.started_at);
   json.field("ended_at", row.ended_at);
@@ -84,6 +84,10 @@ void write_json(JsonWriter& json, const views::TableTrial& trial) {
   json.field("worker", row.worker);
   json.field("replicas", row.replicas());
   json.end_object();
+}
+
+std::string advice_on(const TrialRow& trial, std::string_view would_fit) {
+  return trial.state == TrialState::failed && trial.exit_class ? advice_on(*trial.exit_class, would_fit) : "";
 }
 
 std::string advice_on(ExitClass exit_class, std::string_view would_fit) {

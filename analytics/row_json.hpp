@@ -19,8 +19,9 @@ std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
 // after one segment for each rung below, so what was started beyond those are attempts.
 inline int attempts_shown(const TrialRow& trial) { return trial.attempts_in_all - (trial.attempts_in_all > 0 ? trial.rung : 0); }
 
-// Of a trial that failed so; `would_fit` stands first.
+// Of a trial that failed so; `would_fit` stands first. Of one that did not fail: "".
 std::string advice_on(ExitClass exit_class, std::string_view would_fit);
+std::string advice_on(const TrialRow& trial, std::string_view would_fit);
 
 // A trial as live updates tell of it, without its note.
 views::Trial trial_view(const TrialRow& row, Timestamp now);

@@ -189,8 +189,9 @@ struct TrialObservation {
 
 struct Decisions {
   std::vector<DecisionRow> decisions;
+  std::vector<std::string> explanation;  // explain_decision() of each, then explain_state()
 };
-BOOST_DESCRIBE_STRUCT(Decisions, (), (decisions))
+BOOST_DESCRIBE_STRUCT(Decisions, (), (decisions, explanation))
 
 struct Findings {
   std::vector<FindingRow> findings;

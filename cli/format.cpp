@@ -72,14 +72,6 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return fmt::to_string(fmt::join(words, separator));
 }
 
-std::string short_worker(const std::string& id) {
-  constexpr std::size_t kSuffixSize = 16;
-  if (id.size() <= kSuffixSize + 1 || id[id.size() - kSuffixSize - 1] != '-') return id;
-  const std::string_view suffix = std::string_view(id).substr(id.size() - kSuffixSize);
-  const bool hex = suffix.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  return hex ? id.substr(0, id.size() - kSuffixSize - 1) : id;
-}
-
 std::optional<std::int64_t> parse_time(std::string_view text) {
   const auto time = tuneband::parse_time(text);
   return time ? std::optional(time->ms) : std::nullopt;

@@ -29,9 +29,6 @@ std::string format_count(std::int64_t count, std::string_view noun);  // "1 tria
 std::string format_percent(double part, double whole);                // "74 %"
 std::string join(const std::vector<std::string>& words, std::string_view separator);
 
-// "local-1" of the id "local-1-a63184a1292cb8c6"; an id of another form as it is.
-std::string short_worker(const std::string& id);
-
 // Milliseconds since 1970 of "2026-03-01T12:00:00.000Z"; nothing for anything else.
 std::optional<std::int64_t> parse_time(std::string_view text);
 std::int64_t now_ms();

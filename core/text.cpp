@@ -116,6 +116,20 @@ std::string one_of(std::span<const std::string> words) { return listed_words(wor
 
 std::string join_and(const std::vector<std::string>& words) { return listed_words(words, " and "); }
 
+std::string format_resource(std::int64_t resource, std::string_view resource_name) {
+  const bool plural = resource_name.size() > 1 && resource_name.back() == 's';
+  const std::string_view name = resource == 1 && plural ? resource_name.substr(0, resource_name.size() - 1) : resource_name;
+  return fmt::format("{} {}", resource, name);
+}
+
+std::string short_worker(std::string_view id) {
+  constexpr std::size_t kSuffixSize = 16;
+  if (id.size() <= kSuffixSize + 1 || id[id.size() - kSuffixSize - 1] != '-') return std::string(id);
+  const std::string_view suffix = id.substr(id.size() - kSuffixSize);
+  const bool hex = suffix.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return std::string(hex ? id.substr(0, id.size() - kSuffixSize - 1) : id);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {

@@ -1,6 +1,7 @@
 // Small text helpers that several layers need.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -34,6 +35,12 @@ std::string one_of(std::span<const std::string> words);
 
 // "a", "a and b", "a, b and c".
 std::string join_and(const std::vector<std::string>& words);
+
+// "81 rounds", "1 round".
+std::string format_resource(std::int64_t resource, std::string_view resource_name);
+
+// "local-1" of the worker's id "local-1-a63184a1292cb8c6"; an id of another form as it is.
+std::string short_worker(std::string_view id);
 
 // "a,b," by ',' is "a", "b" and "".
 std::vector<std::string_view> split(std::string_view text, char separator);

@@ -174,7 +174,6 @@ TrialInfo trial_from_json(const Json& json) {
   trial.worker = text_of(json, "worker");
   trial.exit_class = text_of(json, "exit_class");
   trial.message = text_of(json, "message");
-  trial.advice = text_of(json, "advice");
   trial.training_seconds = number_of(json, "training_seconds");
   trial.queue_seconds = number_of(json, "queue_seconds");
   const Json& refit = member(json, "refit");
@@ -182,27 +181,6 @@ TrialInfo trial_from_json(const Json& json) {
   trial.refit_parameters = member(refit, "parameters");
   trial.refit_exact = boolean_of(refit, "exact");
   return trial;
-}
-
-DecisionInfo decision_from_json(const Json& json) {
-  DecisionInfo decision;
-  decision.trial = int_of(json, "trial");
-  decision.bracket = int_of(json, "bracket");
-  decision.rung = int_of(json, "rung");
-  decision.resource = integer_of(json, "resource");
-  decision.value = number_from_json(member(json, "value"));
-  decision.more_values = list_from_json(json, "more_values", finite_from_json);
-  decision.violation = number_of(json, "violation");
-  decision.verdict = text_of(json, "verdict");
-  decision.rank = int_of(json, "rank");
-  decision.filled = int_of(json, "filled");
-  decision.slots = int_of(json, "slots");
-  decision.keep = int_of(json, "keep");
-  decision.cutoff = number_from_json(member(json, "cutoff"));
-  decision.ahead = integers_of<int>(json, "ahead");
-  decision.rule = text_of(json, "rule");
-  decision.note = text_of(json, "note");
-  return decision;
 }
 
 namespace {
@@ -312,12 +290,6 @@ WorkerInfo worker_from_json(const Json& json) {
   worker.draining = boolean_of(json, "draining");
   worker.data_keys = integer_of(json, "data_keys");
   return worker;
-}
-
-std::string format_resource(std::int64_t resource, const std::string& resource_name) {
-  const bool plural = resource_name.size() > 1 && resource_name.back() == 's';
-  const std::string name = resource == 1 && plural ? resource_name.substr(0, resource_name.size() - 1) : resource_name;
-  return fmt::format("{} {}", resource, name);
 }
 
 }  // namespace tuneband::cli

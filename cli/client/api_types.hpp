@@ -128,7 +128,6 @@ struct TrialInfo {
   std::string worker;
   std::string exit_class;  // "" when it did not fail
   std::string message;
-  std::string advice;
   double training_seconds = 0;
   double queue_seconds = 0;
   std::int64_t refit_rounds = 0;  // 0: not told
@@ -136,25 +135,6 @@ struct TrialInfo {
   bool refit_exact = false;
 
   bool ended() const { return state != "pending" && state != "running" && state != "paused"; }
-};
-
-struct DecisionInfo {
-  int trial = 0;
-  int bracket = 0;
-  int rung = 0;
-  std::int64_t resource = 0;
-  std::optional<double> value;      // nothing: it failed on the way
-  std::vector<double> more_values;  // of the objectives after the first
-  double violation = 0;             // of the constraints; 0: all are met
-  std::string verdict;
-  int rank = 0;
-  int filled = 0;
-  int slots = 0;  // 0: unbounded
-  int keep = 0;
-  std::optional<double> cutoff;
-  std::vector<int> ahead;
-  std::string rule;
-  std::string note;  // what of the trial is changed as it goes on
 };
 
 struct SummaryInfo {
@@ -258,7 +238,6 @@ struct WorkerInfo {
 JobInfo job_from_json(const Json& json);
 PlanInfo plan_from_json(const Json& json);
 TrialInfo trial_from_json(const Json& json);
-DecisionInfo decision_from_json(const Json& json);
 JobSummary job_summary_from_json(const Json& json);
 WorkerInfo worker_from_json(const Json& json);
 
@@ -270,8 +249,5 @@ std::vector<T> list_from_json(const Json& json, const char* field, T (*read)(con
   for (const Json& item : json[field]) items.push_back(read(item));
   return items;
 }
-
-// "9 rounds": `resource` in the job's own unit.
-std::string format_resource(std::int64_t resource, const std::string& resource_name);
 
 }  // namespace tuneband::cli

@@ -7,6 +7,7 @@
 #include "cli/commands/answer.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/table.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 

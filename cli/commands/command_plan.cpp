@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
 #include "cli/format.hpp"
+#include "core/text.hpp"
 #include "scheduler/eta_adaptation.hpp"
 #include "scheduler/forecast.hpp"
 #include "scheduler/plan.hpp"

@@ -6,6 +6,7 @@
 #include "cli/format.hpp"
 #include "cli/terminal/capacity_text.hpp"
 #include "cli/terminal/job_report.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 

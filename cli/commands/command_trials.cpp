@@ -5,7 +5,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/format.hpp"
-#include "cli/terminal/explain_text.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 
@@ -101,11 +101,13 @@ Finished explain_trial(Session session, const std::string& job_name, int number)
   if (!job) return job.error();
   const auto trial_json = session.api.get(trial_path(job_name, number));
   if (!trial_json) return trial_json.error();
-  const auto decisions_json = session.api.get(trial_path(job_name, number) + "/decisions");
-  if (!decisions_json) return decisions_json.error();
+  const auto decisions = session.api.get(trial_path(job_name, number) + "/decisions");
+  if (!decisions) return decisions.error();
   Console& console = session.console;
   if (console.json()) {
-    console.print_json({{"trial", *trial_json}, {"decisions", decisions_json->value("decisions", Json::array())}});
+    Json all = *decisions;
+    all["trial"] = *trial_json;
+    console.print_json(all);
     return kExitOk;
   }
   const TrialInfo trial = trial_from_json(*trial_json);
@@ -113,10 +115,7 @@ Finished explain_trial(Session session, const std::string& job_name, int number)
   console.print_line({{fmt::format("Trial {} of {}", trial.number, job->name), Style::bold},
                       {fmt::format(": {}{}", trial.state, trial.origin == "enqueued" ? ", an enqueued configuration" : "")}});
   console.print(join(format_configuration(trial.configuration, readable ? Precision::readable : Precision::exact), " "));
-  for (const DecisionInfo& decision : list_from_json(*decisions_json, "decisions", decision_from_json)) {
-    console.print(explain_decision(decision, *job));
-  }
-  for (const std::string& sentence : explain_state(trial, *job)) console.print(sentence);
+  for (const Json& sentence : decisions->value("explanation", Json::array())) console.print(sentence.get<std::string>());
   return kExitOk;
 }
 

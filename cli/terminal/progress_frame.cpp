@@ -7,6 +7,7 @@
 
 #include "cli/format.hpp"
 #include "cli/terminal/console.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 

@@ -5,6 +5,7 @@
 #include "cli/format.hpp"
 #include "cli/terminal/interrupts.hpp"
 #include "cli/terminal/progress_frame.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 

@@ -189,6 +189,10 @@ class Job:
         observed = self.request("GET", "/trials/%d/observations" % trial)["observations"]
         return [(one["resource"], _number(one["objective"])) for one in observed if one["objective"] is not None]
 
+    def explain(self, trial):
+        """Why it is where it is: a list of sentences."""
+        return self.request("GET", "/trials/%d/decisions" % trial)["explanation"]
+
     def log(self, trial, rank=0):
         """What it printed, as bytes; of a distributed one what this rank of it did."""
         return self._bytes("/trials/%d/log" % trial, rank=rank)

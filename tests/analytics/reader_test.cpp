@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 std::optional<std::string> no_model(TrialId) { return std::nullopt; }
 
@@ -602,8 +603,12 @@ TEST_F(ReaderTest, ShowsDecisionsAsDocumented) {
   failed.cutoff = kNan;
   failed.ahead.clear();
   write({running_job(1, "a"), running_trial(1, 0), failed, decision(1, 0, 0, 0.77, Verdict::promoted, 0)});
-  const Json json = parsed(reader().decisions({kJob, 0}))["decisions"];
+  const Json shown = parsed(reader().decisions({kJob, 0}));
+  const Json json = shown["decisions"];
   ASSERT_THAT(json, SizeIs(2));
+  const std::vector<std::string> told = shown["explanation"];
+  EXPECT_THAT(told,
+              ElementsAre(HasSubstr("Rung 0 of bracket 0"), HasSubstr("it failed on the way"), StartsWith("It is running on ")));
   expect_names(documented("Decision"), json[0], "Decision");
   EXPECT_EQ(json[0]["verdict"], "promoted");
   EXPECT_EQ(json[0]["ahead"], Json::parse("[4, 7]"));

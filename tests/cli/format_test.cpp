@@ -47,13 +47,6 @@ TEST(Format, ListsEndWithAnd) {
   EXPECT_EQ(join_and({"4", "7", "9"}), "4, 7 and 9");
 }
 
-TEST(Format, AWorkersNameIsItsIdWithoutTheRandomPart) {
-  EXPECT_EQ(short_worker("local-1-a63184a1292cb8c6"), "local-1");
-  EXPECT_EQ(short_worker("local-1"), "local-1");
-  EXPECT_EQ(short_worker("a-machine-with-a-long-name"), "a-machine-with-a-long-name");
-  EXPECT_EQ(short_worker(""), "");
-}
-
 TEST(Format, TimesAreReadInUtcWithAndWithoutMilliseconds) {
   EXPECT_EQ(parse_time("1970-01-01T00:00:01.500Z"), 1500);
   EXPECT_EQ(parse_time("2026-03-01T12:00:00Z"), 1'772'366'400'000);

@@ -130,6 +130,19 @@ TEST(CodePoints, AreReadToTheEndWhateverTheBytes) {
   EXPECT_EQ(points_of("\xed\xa0\x80"), (std::vector<std::uint32_t>{0xfffd, 0xfffd, 0xfffd}));
 }
 
+TEST(Resource, IsSaidInTheJobsOwnUnit) {
+  EXPECT_EQ(format_resource(81, "rounds"), "81 rounds");
+  EXPECT_EQ(format_resource(1, "rounds"), "1 round");
+  EXPECT_EQ(format_resource(1, "s"), "1 s");
+}
+
+TEST(Worker, HasTheNameOfItsIdWithoutTheRandomPart) {
+  EXPECT_EQ(short_worker("local-1-a63184a1292cb8c6"), "local-1");
+  EXPECT_EQ(short_worker("local-1"), "local-1");
+  EXPECT_EQ(short_worker("a-machine-with-a-long-name"), "a-machine-with-a-long-name");
+  EXPECT_EQ(short_worker(""), "");
+}
+
 TEST(Split, GivesWhatStandsBetweenTheSeparators) {
   EXPECT_EQ(split("a,b", ','), (std::vector<std::string_view>{"a", "b"}));
   EXPECT_EQ(split("a,,b,", ','), (std::vector<std::string_view>{"a", "", "b", ""}));

@@ -53,12 +53,14 @@ print(len(rows), sorted(rows[0]), max(row['value'] for row in rows) == info['bes
 number = best['trial']['number']
 print(b'tuneband_ensemble' in job.ensemble())
 print(job.model() == open(best['model'], 'rb').read(), len(job.curve(number)) > 0, b'trial' in job.log(number))
+print(job.explain(0)[0][:20])
 print([one['name'] for one in server.jobs()], server.job('of-python').number == job.number, len(server.workers()))
 print(len(job.trials(state='completed,stopped', sort='objective')))
 job.delete()
 print(server.jobs())
 )"),
-            "completed True 9\n5 ['eta', 'resource', 'state', 'training_seconds', 'trial', 'value'] True\nTrue\nTrue True True\n"
+            "completed True 9\n5 ['eta', 'resource', 'state', 'training_seconds', 'trial', 'value'] True\nTrue\nTrue True "
+            "True\nRung 0 of bracket 0 \n"
             "['of-python'] True 1\n5\n[]\n");
 }
 

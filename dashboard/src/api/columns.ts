@@ -99,7 +99,6 @@ export interface DecisionColumns {
   left_out: number;
 }
 
-// Without their rule and who was ahead: those are asked for of one trial.
 export function decisionsOfColumns(columns: DecisionColumns): Decision[] {
   return columns.trial.map((trial, index) => ({
     trial,
@@ -107,17 +106,13 @@ export function decisionsOfColumns(columns: DecisionColumns): Decision[] {
     rung: columns.rung[index] as number,
     resource: columns.resource[index] as number,
     value: columns.value[index] ?? null,
-    violation: columns.violation?.[index] ?? 0,
-    more_values: [],
     verdict: columns.verdicts[columns.verdict[index] as number] ?? 'waiting',
     rank: columns.rank[index] as number,
     filled: columns.filled[index] as number,
     slots: columns.slots[index] as number,
     keep: columns.keep[index] as number,
     cutoff: columns.cutoff[index] ?? null,
-    ahead: [],
-    rule: '',
-    at: columns.created_at,
+    violation: columns.violation?.[index] ?? 0,
   }));
 }
 

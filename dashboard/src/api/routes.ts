@@ -45,8 +45,9 @@ export async function getSurface(job: string, x: string, y: string): Promise<Sur
   return turned && surface ? transposed(surface) : surface;
 }
 
-export async function getDecisions(job: string, trial: number): Promise<Decision[]> {
-  return (await getJson<{ decisions: Decision[] }>(`${trialPath(job, trial)}/decisions`)).decisions;
+// Why a trial is where it is, in sentences.
+export async function getExplanation(job: string, trial: number): Promise<string[]> {
+  return (await getJson<{ explanation: string[] }>(`${trialPath(job, trial)}/decisions`)).explanation;
 }
 
 export const trialsMost = 20_000; // in a page: of more the server chooses

@@ -235,18 +235,13 @@ export interface Decision {
   rung: number;
   resource: number;
   value: NumberText | null;
-  violation: NumberText;
-  more_values: NumberText[];
   verdict: Verdict;
   rank: number;
   filled: number;
   slots: number;
   keep: number;
   cutoff: NumberText | null;
-  ahead: number[];
-  rule: string;
-  note?: string; // what of the trial is changed as it goes on; left out where there are many
-  at: string;
+  violation?: NumberText; // of the constraints, where there are any
 }
 
 export interface Rung {

@@ -1,7 +1,7 @@
 // Brackets and rungs: a column a rung, in it every trial that arrived by its value, the best at the top, and the line that was
 // drawn between those that went on and those that were cut.
 import type { Decision, Job, Rung } from '../api/shapes.ts';
-import { explainDecision, units } from '../data/explain.ts';
+import { units } from '../data/explain.ts';
 import { formatNumber, numberOf } from '../data/numbers.ts';
 import type { Palette } from '../state/theme.ts';
 import { extentOf, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
@@ -37,6 +37,10 @@ interface Dot {
 const markOf: Record<string, string> = { promoted: 'completed', completed: 'completed', stopped: 'stopped', waiting: 'paused' };
 
 const dotSize = 7;
+const faint = 0.12; // what the filter leaves out
+const outside = 0.45; // breaks a constraint: its value did not decide
+
+export const isOutside = ({ violation }: Decision): boolean => violation !== undefined && numberOf(violation) > 0;
 
 // Equal places side by side: a dot goes left or right of its column until it touches none that is there.
 class Strip {
@@ -107,7 +111,7 @@ function drawColumn(pen: Pen, palette: Palette, column: Column, top: number, bot
   pen.fillText(`${rung.reached}${rung.planned === null ? '' : ` of ${rung.planned}`} here${rung.promoted > 0 ? `, ${rung.promoted} went on` : ''}`, x, top - head + 22);
   const drawMark = markFor(column.dots.length);
   for (const dot of column.dots) {
-    pen.globalAlpha = input.shown(dot.trial) ? 1 : 0.12;
+    pen.globalAlpha = !input.shown(dot.trial) ? faint : isOutside(dot.decision) ? outside : 1;
     drawMark(pen, palette, dot.mark, dot.x, dot.y, 3.6);
   }
   pen.globalAlpha = 1;
@@ -186,13 +190,21 @@ export function rungsScene(input: RungsInput): MakeScene {
       hit(x, y) {
         const dot = nearest(dots, x, y) as Dot | null;
         if (!dot) return null;
-        const value = dot.decision.value === null ? 'no value' : formatNumber(numberOf(dot.decision.value));
-        return { trial: dot.trial, x: dot.x, y: dot.y, lines: [`trial ${dot.trial} · ${value}`, explainDecision(dot.decision, input.job)] };
+        return { trial: dot.trial, x: dot.x, y: dot.y, lines: linesOf(dot.decision) };
       },
       order: () => [...new Set(dots.map((dot) => dot.trial))].sort((a, b) => a - b),
       place: (trial) => wayOf(trial).at(-1) ?? null,
     };
   };
+}
+
+// Selecting the trial says the rest.
+function linesOf(decision: Decision): string[] {
+  const { trial, value, verdict, rank, filled, cutoff } = decision;
+  if (value === null) return [`trial ${trial} · no value`, 'It did not come so far.'];
+  const place = rank > 0 ? `, rank ${rank} of ${filled}` : '';
+  const last = cutoff === null || verdict === 'completed' ? '' : `; the last value to go on was ${formatNumber(numberOf(cutoff))}`;
+  return [`trial ${trial} · ${formatNumber(numberOf(value))}${isOutside(decision) ? ', outside of the constraints' : ''}`, `${verdict}${place}${last}`];
 }
 
 function drawScale(pen: Pen, palette: Palette, bracket: Bracket): void {

@@ -1,4 +1,4 @@
-// What was decided at the rungs, and why: asked for when a view first wants it, then told by events.
+// What was decided at the rungs: asked for when a view first wants it, then told by events.
 import { signal } from '@preact/signals';
 import * as api from '../api/routes.ts';
 import type { Decision } from '../api/shapes.ts';
@@ -16,10 +16,6 @@ export class DecisionStore extends LazyStore {
 
   get all(): Iterable<Decision> {
     return this.byPlace.values();
-  }
-
-  ofTrial(trial: number): Decision[] {
-    return [...this.byPlace.values()].filter((decision) => decision.trial === trial).sort((a, b) => a.rung - b.rung);
   }
 
   protected clear(): void {

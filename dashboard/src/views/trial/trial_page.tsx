@@ -2,18 +2,15 @@
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import * as api from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Trial } from '../../api/shapes.ts';
-import { explainDecision, explainState, units } from '../../data/explain.ts';
-import { formatDuration, formatNumber, formatTime, formatValue, numberOf } from '../../data/numbers.ts';
+import { units } from '../../data/explain.ts';
+import { formatDuration, formatTime } from '../../data/numbers.ts';
 import { shortWorker } from '../../data/segments.ts';
 import { isWatched } from '../../data/tensors.ts';
-import { trainedFor } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
-import { useLoaded } from '../../parts/use_loaded.ts';
 import { hrefOf, place } from '../../state/place.ts';
 import { selected, select } from '../../state/selection.ts';
 import { Copies } from '../job/answer.tsx';
@@ -27,22 +24,16 @@ import { AddNoteTo, NoteOf } from '../job/notes.tsx';
 import { FilesView } from './files_view.tsx';
 import { LogView } from './log_view.tsx';
 import { SegmentsView } from './segments_view.tsx';
+import { Parameters, TrialValue, useTrial, Why } from './trial_parts.tsx';
 
 export function TrialPage({ trial }: { trial: number }): JSX.Element {
-  const { store, job, table } = useJob();
-  void table.version.value;
-  const row = table.row(trial);
-  const loaded = useLoaded(
-    () => Promise.all([api.getTrial(store.name, trial), api.getDecisions(store.name, trial)]),
-    [trial, row?.state, row?.rung, row?.segments, row?.attempts],
-  );
-  useEffect(() => { void store.ensureTrial(trial); }, [trial, store.trials.value]);
+  const { store, job } = useJob();
+  const { value, fault } = useTrial(trial);
   useEffect(() => { if (!selected.peek().includes(trial)) select([trial]); }, [trial]);
   const draft = useSignal<string | null>(null);
-  const { value, fault } = loaded.value;
   if (fault) return <FaultNotice fault={fault} />;
   if (!value) return <p class="muted">Loading trial {trial}…</p>;
-  const [detail, decisions] = value;
+  const { detail, explanation } = value;
   const hasModel = detail.state === 'completed' || store.summary.value?.best?.trial.number === trial;
   return (
     <>
@@ -51,20 +42,12 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
       <div class="pair">
         <section class="card" aria-label="Why">
           <h2>Why it is where it is</h2>
-          <ol class="why">
-            {decisions.map((decision) => <li>{explainDecision(decision, job)}</li>)}
-            {explainState(detail, job).map((sentence) => <li>{sentence}</li>)}
-            {decisions.length === 0 && explainState(detail, job).length === 0 && <li>Nothing was decided about it yet.</li>}
-          </ol>
+          <Why explanation={explanation} />
           <Times detail={detail} />
         </section>
         <section class="card" aria-label="Configuration">
           <h2>Configuration</h2>
-          <dl class="parameters">
-            {Object.entries(detail.configuration).map(([name, parameter]) => (
-              <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
-            ))}
-          </dl>
+          <Parameters detail={detail} />
           <Copies store={store} trial={detail} model={hasModel && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
           {transport.live && <Again detail={detail} />}
         </section>
@@ -80,7 +63,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
 }
 
 function TrialHead({ detail, draft }: { detail: Trial; draft: Draft }): JSX.Element {
-  const { job, table, store } = useJob();
+  const { table, store } = useJob();
   const numbers = useMemo(() => table.rows.map((row) => row.number).sort((a, b) => a - b), [table.count]);
   const at = numbers.indexOf(detail.number);
   const link = (to: number | undefined, caption: string): JSX.Element | false =>
@@ -89,10 +72,7 @@ function TrialHead({ detail, draft }: { detail: Trial; draft: Draft }): JSX.Elem
     <header class="page-head">
       <h2>Trial {detail.number}</h2>
       <StateLabel state={detail.state} />
-      <span>
-        <b>{detail.objective === null ? (detail.ended_at === null ? 'no value yet' : 'no value') : formatNumber(numberOf(detail.objective))}</b>{' '}
-        <span class="muted">{job.objective.metric} after {units(trainedFor(detail) || detail.resource, job.resource_name)}</span>
-      </span>
+      <TrialValue detail={detail} />
       <span class="actions"><StopTrialButton store={store} trial={detail} /><AddNoteTo store={store} trial={detail.number} draft={draft} />{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
     </header>
   );

@@ -1,4 +1,4 @@
-#include "cli/terminal/explain_text.hpp"
+#include "analytics/explanation.hpp"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <cctype>
 #include <cmath>
 
-#include "cli/format.hpp"
+#include "analytics/row_json.hpp"
 #include "core/text.hpp"
 
-namespace tuneband::cli {
+namespace tuneband {
 
 namespace {
 
-std::string ahead_text(const DecisionInfo& decision) {
+std::string ahead_text(const DecisionRow& decision) {
   if (decision.ahead.empty()) return decision.rank == 1 && decision.filled > 1 ? " Nothing was ahead of it." : "";
   std::vector<std::string> numbers;
   for (const int trial : decision.ahead) numbers.push_back(std::to_string(trial));
@@ -23,28 +23,29 @@ std::string ahead_text(const DecisionInfo& decision) {
 }
 
 // "the last of those that go on has 0.765, 0.012 better". Nothing where it is the constraints that say who is ahead.
-std::string cutoff_text(const DecisionInfo& decision, const JobInfo& job) {
+std::string cutoff_text(const DecisionRow& decision, const ParsedJob& job) {
   if (!decision.cutoff || !decision.value || decision.keep <= 0 || !std::isfinite(*decision.value)) return "";
   if (decision.violation > 0) return "";
-  if (decision.verdict == "stopped" && decision.rank <= decision.keep) return "";  // as good as those that went on
+  if (decision.verdict == Verdict::stopped && decision.rank <= decision.keep) return "";  // as good as those that went on
   const double gap = std::abs(*decision.cutoff - *decision.value);
-  const std::string cutoff = format_value(*decision.cutoff, Precision::readable);
-  if (gap == 0 && decision.verdict == "promoted") return fmt::format(" The last value to go on was {}: its own.", cutoff);
+  const std::string cutoff = short_number(*decision.cutoff);
+  if (gap == 0 && decision.verdict == Verdict::promoted) return fmt::format(" The last value to go on was {}: its own.", cutoff);
   if (gap == 0) return fmt::format(" The last value to go on was {} too: of equals the lower trial number is ahead.", cutoff);
-  const bool beyond = job.better(*decision.value, *decision.cutoff);
+  const bool beyond = job.spec.objective.better(*decision.value, *decision.cutoff);
   return fmt::format(" The last value to go on was {}: its own was {:.3g} {}.", cutoff, gap, beyond ? "better" : "worse");
 }
 
 // "validation-auc was 0.75, ms 12.5 and size 3"
-std::string values_text(const DecisionInfo& decision, const JobInfo& job) {
-  std::vector<std::string> words{fmt::format("{} was {}", job.metric, format_value(*decision.value, Precision::readable))};
-  for (std::size_t i = 0; i < std::min(decision.more_values.size(), job.more_metrics.size()); ++i) {
-    words.push_back(fmt::format("{} {}", job.more_metrics[i], format_value(decision.more_values[i], Precision::readable)));
+std::string values_text(const DecisionRow& decision, const ParsedJob& job) {
+  std::vector<std::string> words{fmt::format("{} was {}", job.spec.objective.metric, short_number(*decision.value))};
+  const std::vector<Objective>& others = job.spec.more_objectives;
+  for (std::size_t i = 0; i < std::min(decision.more_values.size(), others.size()); ++i) {
+    words.push_back(fmt::format("{} {}", others[i].metric, short_number(decision.more_values[i])));
   }
   return join_and(words);
 }
 
-std::string rank_text(const DecisionInfo& decision) {
+std::string rank_text(const DecisionRow& decision) {
   std::string text = fmt::format("rank {} of {}", decision.rank, decision.filled);
   const int missing = decision.slots - decision.filled;
   if (decision.slots > 0 && missing > 0) text += fmt::format(" ({} still to come)", missing);
@@ -58,7 +59,7 @@ std::string in_one_clause(std::string rule) {
 }
 
 // " Its best round was 2 of 9, so ...": the note as a sentence of its own.
-std::string note_text(const DecisionInfo& decision) {
+std::string note_text(const DecisionRow& decision) {
   if (decision.note.empty()) return "";
   std::string text = " " + decision.note + ".";
   text[1] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[1])));
@@ -73,7 +74,7 @@ std::string full_stop_after(std::string_view text) {
 
 }  // namespace
 
-std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
+std::string explain_decision(const DecisionRow& decision, const ParsedJob& job) {
   const std::string where = fmt::format("Rung {} of bracket {} ({}): ", decision.rung, decision.bracket,
                                         format_resource(decision.resource, job.resource_name));
   if (!decision.value && decision.rule.starts_with("a rule of the debugger"))
@@ -82,37 +83,39 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
     return where + "stopped by the user on the way; its slot was given up, as a failure's is.";
   if (!decision.value) return where + "it failed on the way, and its slot was given up.";
   const std::string value = values_text(decision, job);
-  if (decision.verdict == "waiting") {
+  if (decision.verdict == Verdict::waiting) {
     return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
   }
-  if (decision.verdict == "stopped" && decision.rank == 0) return fmt::format("{}{}. It was {}.", where, value, decision.rule);
+  if (decision.verdict == Verdict::stopped && decision.rank == 0)
+    return fmt::format("{}{}. It was {}.", where, value, decision.rule);
   const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
-  const std::string cutoff = decision.verdict == "completed" ? "" : cutoff_text(decision, job);
-  return fmt::format("{}{}, {}. It was {}{}{}{}{}{}", where, value, rank_text(decision), decision.verdict, reason,
+  const std::string cutoff = decision.verdict == Verdict::completed ? "" : cutoff_text(decision, job);
+  return fmt::format("{}{}, {}. It was {}{}{}{}{}{}", where, value, rank_text(decision), to_string(decision.verdict), reason,
                      full_stop_after(reason), cutoff, ahead_text(decision), note_text(decision));
 }
 
-std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& job) {
+std::vector<std::string> explain_state(const TrialRow& trial, const ParsedJob& job, std::string_view advice) {
   const std::string so_far = format_resource(trial.resource, job.resource_name);
   std::vector<std::string> sentences;
-  if (trial.state == "running") {
+  if (trial.state == TrialState::running) {
     sentences.push_back(
-        fmt::format("It is running on {}: {} so far, until {}.", short_worker(trial.worker), so_far, trial.until_resource));
-  } else if (trial.state == "paused") {
+        fmt::format("It is running on {}: {} so far, until {}.", short_worker(trial.worker.value), so_far, trial.until_resource));
+  } else if (trial.state == TrialState::paused) {
     sentences.push_back(fmt::format("It is paused after {}.", so_far));
-  } else if (trial.state == "pending") {
+  } else if (trial.state == TrialState::pending) {
     sentences.push_back("It is queued: no worker is free for it yet.");
-  } else if (trial.state == "cancelled") {
+  } else if (trial.state == TrialState::cancelled) {
     sentences.push_back(fmt::format("It was cancelled after {}: the job ended before it could go on.", so_far));
-  } else if (trial.state == "failed") {
-    sentences.push_back(
-        fmt::format("It failed after {} ({}): {}{}", so_far, trial.exit_class, trial.message, full_stop_after(trial.message)));
-    if (!trial.advice.empty()) sentences.push_back(trial.advice);
+  } else if (trial.state == TrialState::failed) {
+    sentences.push_back(fmt::format("It failed after {} ({}): {}{}", so_far,
+                                    trial.exit_class ? to_string(*trial.exit_class) : "unknown", trial.message,
+                                    full_stop_after(trial.message)));
+    if (!advice.empty()) sentences.emplace_back(advice);
   }
-  if (trial.attempts > 1 && trial.state != "failed") {
-    sentences.push_back(fmt::format("A part of its training had to be started again: {} attempts.", trial.attempts));
+  if (attempts_shown(trial) > 1 && trial.state != TrialState::failed) {
+    sentences.push_back(fmt::format("A part of its training had to be started again: {} attempts.", attempts_shown(trial)));
   }
   return sentences;
 }
 
-}  // namespace tuneband::cli
+}  // namespace tuneband

@@ -1,0 +1,63 @@
+// What is shown of a trial on its page and where it is selected.
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { getExplanation, getTrial } from '../../api/routes.ts';
+import type { Trial } from '../../api/shapes.ts';
+import { furtherValuesOf, units } from '../../data/explain.ts';
+import { formatNumber, formatValue, numberOf } from '../../data/numbers.ts';
+import { trainedFor } from '../../data/trials.ts';
+import { useLoaded, type Loaded } from '../../parts/use_loaded.ts';
+import { useJob } from '../job/context.ts';
+
+export interface Explained {
+  detail: Trial;
+  explanation: string[];
+}
+
+// As it stands, asked for again whenever it has moved.
+export function useTrial(trial: number): Loaded<Explained> {
+  const { store, table } = useJob();
+  void table.version.value;
+  const row = table.row(trial);
+  useEffect(() => { void store.ensureTrial(trial); }, [trial, table]);
+  const load = async (): Promise<Explained> => {
+    const [detail, explanation] = await Promise.all([getTrial(store.name, trial), getExplanation(store.name, trial)]);
+    return { detail, explanation };
+  };
+  return useLoaded(load, [trial, row?.state, row?.rung, row?.segments, row?.attempts]).value;
+}
+
+export function TrialValue({ detail }: { detail: Trial }): JSX.Element {
+  const { job } = useJob();
+  const none = detail.ended_at === null ? 'no value yet' : 'no value';
+  const further = furtherValuesOf(detail, job);
+  const violation = numberOf(detail.violation);
+  return (
+    <span>
+      <b>{detail.objective === null ? none : formatNumber(numberOf(detail.objective))}</b>{' '}
+      <span class="muted">
+        {job.objective.metric}{further !== '' && `, ${further}`} after {units(trainedFor(detail) || detail.resource, job.resource_name)}
+        {violation > 0 && `; outside of the constraints${Number.isFinite(violation) ? ` by ${formatNumber(violation)}` : ': a metric is missing'}`}
+      </span>
+    </span>
+  );
+}
+
+export function Why({ explanation }: { explanation: readonly string[] }): JSX.Element {
+  return (
+    <ol class="why" data-testid="why">
+      {explanation.map((sentence) => <li>{sentence}</li>)}
+      {explanation.length === 0 && <li>Nothing was decided about it yet.</li>}
+    </ol>
+  );
+}
+
+export function Parameters({ detail }: { detail: Trial }): JSX.Element {
+  return (
+    <dl class="parameters">
+      {Object.entries(detail.configuration).map(([name, parameter]) => (
+        <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
+      ))}
+    </dl>
+  );
+}
