@@ -7,6 +7,12 @@
 
 namespace tuneband {
 
+namespace {
+
+std::string best_of(int count) { return count == 1 ? "the best one" : "the best " + std::to_string(count); }
+
+}  // namespace
+
 int SynchronousPolicy::Bracket::keep(int rung) const {
   const auto next = static_cast<std::size_t>(rung) + 1;
   return next < plan.rungs.size() ? plan.rungs[next].trials : 0;
@@ -88,7 +94,7 @@ void SynchronousPolicy::finish(Bracket& its, std::vector<Decision>& decisions) {
   for (int index = 0; index < static_cast<int>(its.rungs.size()); ++index) {
     Rung& rung = its.rungs[static_cast<std::size_t>(index)];
     while (!rung.waiting().empty()) {
-      stop(its, index, *rung.waiting().begin(), "the best " + std::to_string(its.keep(index)) + " went on", decisions);
+      stop(its, index, *rung.waiting().begin(), best_of(its.keep(index)) + " went on", decisions);
     }
   }
   open_.erase(its.plan.index);
@@ -99,7 +105,7 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Decision>& d
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   const int keep = its.keep(index);
   const int missing = rung.slots() - rung.filled();
-  const std::string best = "the best " + std::to_string(keep) + " go on";
+  const std::string best = best_of(keep) + (keep == 1 ? " goes on" : " go on");
 
   while (!rung.waiting().empty()) {  // certain winners: among the best whatever is missing
     const Standing standing = *rung.waiting().begin();
