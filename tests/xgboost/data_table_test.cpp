@@ -496,11 +496,13 @@ TEST_F(DataTable, LibsvmRowsAreSparse) {
   EXPECT_THAT(table.entry_columns, ElementsAre(0, 3, 1));
 }
 
-TEST_F(DataTable, LibsvmQueriesAreCounted) {
+TEST_F(DataTable, ALibsvmQidIsTheGroupOfItsRow) {
   const auto tables = load_tables(libsvm("1 qid:7 0:1\n0 qid:7 0:2\n2 qid:9 0:3\n"));
   ASSERT_TRUE(tables) << describe(tables.error());
-  EXPECT_THAT(tables->train.query_sizes, ElementsAre(2, 1));
-  EXPECT_THAT(fault(libsvm("1 qid:7 0:1\n0 0:2\n")), HasSubstr("some have none"));
+  EXPECT_THAT(tables->train.groups, ElementsAre(7, 7, 9));
+  EXPECT_THAT(tables->train.query_sizes, ElementsAre()) << "queries are of rankings alone";
+  for (const char* mixed : {"1 qid:7 0:1\n0 0:2\n", "1 0:1\n0 qid:7 0:2\n"})
+    EXPECT_THAT(fault(libsvm(mixed)), HasSubstr("some have none"));
 }
 
 TEST_F(DataTable, ALibsvmLabelMayHaveAWeight) {

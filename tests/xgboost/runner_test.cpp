@@ -319,6 +319,27 @@ TEST_F(XgboostRunner, LibsvmAndRankingTrain) {
   EXPECT_GT(outcome.reporter.observations.at(3).at(0).second, 0.9);
 }
 
+// A query is of rankings alone: XGBoost would measure the AUC by query, and take weights for those of queries.
+TEST_F(XgboostRunner, OtherObjectivesKnowNoQueriesOfLibsvmRows) {
+  const auto observed = [this](const std::string& query) {
+    std::string text;
+    for (int row = 0; row < 120; ++row) {
+      text += std::to_string(row % 3 == 0) + ":" + std::to_string(1 + row % 2) +
+              (query.empty() ? "" : " " + query + std::to_string(row / 10)) + " 0:" + std::to_string(0.1 * (row % 13) + row % 2) +
+              "\n";
+    }
+    const std::string file = data_.write("plain" + query + ".libsvm", text);
+    const Json data{{"train", file}, {"validation", file}};
+    TrialUnderTest trial(
+        {{"type", "xgboost"}, {"data", data}, {"parameters", {{"objective", "binary:logistic"}}}, {"eval_metric", "auc"}},
+        {{"eta", 0.5}}, "validation-auc");
+    const auto outcome = run(trial);
+    EXPECT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+    return outcome.reporter.observations;
+  };
+  EXPECT_EQ(observed("qid:"), observed(""));
+}
+
 TEST_F(XgboostRunner, LabelsOfMinusOneAndOneAreThoseOfTwoClasses) {
   const auto libsvm = [this](const char* name, const char* negative) {
     std::string text;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <system_error>
 
 #include "core/random.hpp"
@@ -121,8 +120,7 @@ Result<void> load_csv(const DataSpec& spec, const ReadOptions& options, LoadedTa
 }
 
 Result<void> check_queries(const Table& table, const std::string& field) {
-  const auto queried = std::accumulate(table.query_sizes.begin(), table.query_sizes.end(), std::size_t{0});
-  if (table.query_sizes.empty() || queried == table.rows()) return {};
+  if (table.groups.empty() || table.groups.size() == table.rows()) return {};
   return Error{ErrorCode::invalid_argument, "some lines have a qid and some have none", field, ""};
 }
 

@@ -36,13 +36,13 @@ struct Table {
   std::size_t columns = 0;
   std::vector<float> labels;               // one a row
   std::vector<float> weights;              // one a row; empty: all are 1
-  std::vector<std::uint64_t> groups;       // one a row, a hash of its group's name; empty: there are none
+  std::vector<std::uint64_t> groups;       // one a row, its qid or a hash of its group's name; empty: there are none
   std::vector<float> values;               // dense: rows x columns, row after row, NaN = missing; sparse: the entries
   bool sparse = false;                     // then also:
   std::vector<std::size_t> row_starts;     // into values; rows + 1
   std::vector<unsigned> entry_columns;     // of each value
   std::vector<std::size_t> unknown_texts;  // for each feature column of a CSV file: rows with a text that the training files lack
-  std::vector<unsigned> query_sizes;       // rows of each query (qid), one after the other; empty: no queries
+  std::vector<unsigned> query_sizes;       // of make_queries(): rows of each, one after the other; empty: no queries
   std::vector<std::size_t> file_ends;  // of each training file that rows may come from: rows up to its end; empty: of one file
   std::string feature_types;           // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
 

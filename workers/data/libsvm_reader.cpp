@@ -80,9 +80,7 @@ class LibsvmReader {
     Table& table = target_({row_, *query ? std::optional(mix64(**query)) : std::nullopt, *label});
     table.sparse = true;
     if (table.row_starts.empty()) table.row_starts.push_back(0);
-    if (*query) {
-      if (auto taken = take_query(**query, table); !taken) return taken;
-    }
+    if (*query) table.groups.push_back(**query);
     if (auto read = read_entries(line, table); !read) return read;
     table.labels.push_back(*label);
     if (*weight) table.weights.push_back(**weight);
@@ -139,20 +137,11 @@ class LibsvmReader {
     return query;
   }
 
-  Result<void> take_query(std::uint64_t query, Table& table) {
-    if (table.query_sizes.empty() && table.rows() > 0) return fault("the lines before have no qid", "");
-    if (table.query_sizes.empty() || query != last_query_) table.query_sizes.push_back(0);
-    ++table.query_sizes.back();
-    last_query_ = query;
-    return {};
-  }
-
   const RowTarget& target_;
   std::string pending_;  // a line begun
   std::int64_t line_ = 0;
   std::uint64_t row_ = 0;
-  std::optional<bool> weighted_;             // lines are; nothing: there was none
-  std::optional<std::uint64_t> last_query_;  // none: a file begins with a query of its own
+  std::optional<bool> weighted_;  // lines are; nothing: there was none
 };
 
 }  // namespace
