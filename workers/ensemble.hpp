@@ -16,6 +16,7 @@ struct TrialModel {
   int trial = 0;
   double value = 0;  // of the job's objective, as the trial measured it
   std::string file;  // path of its model
+  Json configuration = Json::object();
 };
 
 struct EnsembleOrder {
@@ -26,18 +27,19 @@ struct EnsembleOrder {
   std::string output;  // path of the model to be written
 };
 
-// Reads an order from {"job", "models": [{"trial", "value", "file"}], "standard_error" if told, "output"}. Errors: at the field.
+// Reads an order from {"job", "models": [{"trial", "value", "file", "configuration"}], "standard_error" if told, "output"}.
+// Errors: at the field.
 Result<EnsembleOrder> read_ensemble_order(std::string_view json);
 
 // Writes the model, and says what it is, as the model's attribute `tuneband_ensemble` does:
 //   {"metric", "candidates", "members": [{"trial", "weight"}], "trees", "value", "value_of_best",
 //    "test_value", "test_value_of_best"}
-// `candidates`: how many of `models` have the value that was told; `weight` in shares of 1, the largest first; `value`: of the
-// job's objective, on the validation rows, by which it was chosen; `test_value`: on the job's test rows. `_of_best`: the same of
-// the first of `models` alone. Where there are no such rows the values are left out, and of a cross-validation the best third
-// count by their ranks, as far as they are within two standard errors of the first.
-// Errors: the job has several objectives, constraints or a metric of the training rows; data cannot be read, or is not what the
-// models were trained and measured on; a model cannot be read or joined.
+// `candidates`: how many of `models` have the value that was told, and the training objective of the first; `weight` in shares of
+// 1, the largest first; `value`: of the job's objective, on the validation rows, by which it was chosen; `test_value`: on the
+// job's test rows. `_of_best`: the same of the first of `models` alone. Where there are no such rows the values are left out, and
+// of a cross-validation the best third count by their ranks, as far as they are within two standard errors of the first. Errors:
+// the job has several objectives, constraints or a metric of the training rows; data cannot be read, or is not what the models
+// were trained and measured on; a model cannot be read or joined.
 Result<Json> join_trials(const EnsembleOrder& order);
 
 }  // namespace tuneband::workers

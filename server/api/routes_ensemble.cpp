@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kJoiningMs = 3'600'000;
 
 struct Models {
-  Json list = Json::array();             // [{"trial", "value", "file"}], the job's best one first
+  Json list = Json::array();             // [{"trial", "value", "file", "configuration"}], the job's best one first
   std::optional<double> standard_error;  // of the best one's value over the folds
 };
 
@@ -28,7 +28,10 @@ void add(const views::Trial& trial, const Reader::ModelPath& model_path, Json& l
   const auto value = trial.row.kept_value ? trial.row.kept_value : trial.row.objective;
   const auto path = model_path(trial.row.id);
   if (value && std::isfinite(*value) && path && list.size() < kModelsKept)
-    list.push_back({{"trial", trial.row.id.number}, {"value", *value}, {"file", *path}});
+    list.push_back({{"trial", trial.row.id.number},
+                    {"value", *value},
+                    {"file", *path},
+                    {"configuration", Json::parse(trial.configuration.text)}});
 }
 
 // Of the best trials that have ended and left a model. Where values below max_resource are no measure of those at it, or of no

@@ -62,8 +62,14 @@ TEST_F(ApiEnsembleTest, IsWhatTheWorkerProgramMakesOfTheBestTrialsThatLeftAModel
   EXPECT_EQ(text_of(asked("arguments")), "--ensemble --end-with-parent\n");
   const Json order = Json::parse(text_of(asked("order")));
   EXPECT_EQ(order.at("job").at("name"), "whole");
-  const Json expected = Json::array({{{"trial", second}, {"value", ranked[1].at("objective")}, {"file", model_of(second)}},
-                                     {{"trial", last}, {"value", ranked.back().at("objective")}, {"file", model_of(last)}}});
+  const auto model = [&](const Json& trial) {
+    const int number = trial.at("number");
+    return Json{{"trial", number},
+                {"value", trial.at("objective")},
+                {"file", model_of(number)},
+                {"configuration", trial.at("configuration")}};
+  };
+  const Json expected = Json::array({model(ranked[1]), model(ranked.back())});
   EXPECT_EQ(order.at("models"), expected) << "a stopped one's is not of its best round";
   EXPECT_FALSE(fs::exists(fs::path(order.at("output").get<std::string>()).parent_path())) << "gone with the answer";
 }

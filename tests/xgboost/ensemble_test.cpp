@@ -22,8 +22,9 @@ class Ensembles : public testing::Test {
  protected:
   Ensembles() { dir_.write("data.csv", test::made_up_csv(600)); }
 
-  // A job on the file, its trials trained, the best one first.
-  EnsembleOrder trained(Json trainer, const std::string& metric, const std::string& goal = "minimize") {
+  // A job on the file, its trials trained, the best one first. `shared`: what all configurations have.
+  EnsembleOrder trained(Json trainer, const std::string& metric, const std::string& goal = "minimize",
+                        const Json& shared = Json::object()) {
     trainer.update({{"type", "xgboost"}});
     trainer["data"].update({{"train", dir_.path("data.csv")}, {"label", "y"}});
     EnsembleOrder order;
@@ -31,14 +32,15 @@ class Ensembles : public testing::Test {
     order.output = dir_.path("joined.ubj");
     const auto worker = make_xgboost_runner({});
     for (const double eta : {0.4, 0.5, 0.6, 0.7, 0.8}) {
-      auto& trial = *trials_.emplace_back(
-          std::make_unique<TrialUnderTest>(trainer, Json{{"eta", eta}, {"subsample", 0.5}}, "validation-" + metric));
+      Json configuration{{"eta", eta}, {"subsample", 0.5}};
+      configuration.update(shared);
+      auto& trial = *trials_.emplace_back(std::make_unique<TrialUnderTest>(trainer, configuration, "validation-" + metric));
       trial.order().seed = static_cast<std::uint64_t>(10 * eta);
       const auto outcome = trial.run(*worker, 0, 8);
       EXPECT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
       const double value =
           outcome.result.kept ? outcome.result.kept->metrics.at(0).second : outcome.reporter.observations.at(8).at(0).second;
-      order.models.push_back({static_cast<int>(order.models.size()) + 10, value, trial.model_file()});
+      order.models.push_back({static_cast<int>(order.models.size()) + 10, value, trial.model_file(), configuration});
     }
     const double sign = goal == "minimize" ? 1 : -1;
     std::stable_sort(order.models.begin(), order.models.end(),
@@ -177,6 +179,13 @@ TEST_F(Ensembles, AreMeasuredWithTheParametersOfTheirObjective) {
   EXPECT_NEAR(joined(tweedie).at("value_of_best"), tweedie.models.front().value, 1e-5);
 }
 
+TEST_F(Ensembles, AreJudgedByAnObjectiveOfTheSearchSpaceAndAreOfThatOfTheBestTrial) {
+  auto order = trained({}, "logloss", "minimize", {{"objective", "binary:logistic"}});
+  EXPECT_NEAR(joined(order).at("value_of_best"), order.models.front().value, 1e-6);
+  order.models[2].configuration["objective"] = "reg:logistic";
+  EXPECT_EQ(joined(order).at("candidates"), 4);
+}
+
 TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
   auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
   dir_.write("data.csv", test::made_up_csv(500));
@@ -210,24 +219,29 @@ TEST_F(Ensembles, AreOfOneObjectiveAndOfModelsThatAreThere) {
 
 TEST(EnsembleOrders, AreReadStrictly) {
   const auto order = read_ensemble_order(R"({"job": {"name": "j"}, "output": "o",
-    "models": [{"trial": 3, "value": 0.5, "file": "a"}, {"trial": 1, "value": 1, "file": "b"}]})");
+    "models": [{"trial": 3, "value": 0.5, "file": "a", "configuration": {"eta": 0.5}},
+               {"trial": 1, "value": 1, "file": "b", "configuration": {}}]})");
   ASSERT_TRUE(order) << describe(order.error());
   EXPECT_EQ(order->job.at("name"), "j");
   EXPECT_EQ(order->output, "o");
   ASSERT_EQ(order->models.size(), 2U);
   EXPECT_EQ(order->models[0].trial, 3);
   EXPECT_EQ(order->models[0].value, 0.5);
+  EXPECT_EQ(order->models[0].configuration, Json({{"eta", 0.5}}));
   EXPECT_EQ(order->models[1].file, "b");
   EXPECT_FALSE(order->standard_error);
-  EXPECT_EQ(read_ensemble_order(R"({"job": {}, "output": "o", "models": [{"trial": 3, "value": 0.5, "file": "a"}],
+  EXPECT_EQ(
+      read_ensemble_order(R"({"job": {}, "output": "o", "models": [{"trial": 3, "value": 0.5, "file": "a", "configuration": {}}],
     "standard_error": 0.25})")
-                ->standard_error,
-            0.25);
+          ->standard_error,
+      0.25);
   for (const char* bad :
        {"", "[]", R"({"job": {}, "models": {}, "output": "o"})", R"({"job": {}, "models": [], "output": "o"})",
-        R"({"models": [], "output": "o"})", R"({"job": {}, "models": [{"trial": 1, "file": "a"}], "output": "o"})",
-        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}]})",
-        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}], "output": "o", "more": 1})"})
+        R"({"models": [], "output": "o"})",
+        R"({"job": {}, "models": [{"trial": 1, "file": "a", "configuration": {}}], "output": "o"})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}], "output": "o"})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a", "configuration": {}}]})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a", "configuration": {}}], "output": "o", "more": 1})"})
     EXPECT_FALSE(read_ensemble_order(bad)) << bad;
 }
 

@@ -224,6 +224,7 @@ Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
     ObjectReader one((*models)[i], join_path("models", i), faults);
     TrialModel model;
     for (const char* field : {"trial", "value", "file"}) one.require_present(field);
+    if (const Json* configuration = one.require("configuration")) model.configuration = *configuration;
     model.trial = static_cast<int>(one.integer_or("trial", 0, {0, kTrialsMax}));
     model.value = one.number_or("value", 0);
     model.file = one.text_or("file", "");
@@ -244,14 +245,17 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   if (!job) return job.error();
   auto tables = load_tables(job->spec.data);
   if (!tables) return tables.error();
-  const XgboostParameters parameters = judging_parameters(job->spec, job->metric);
+  const auto judged_by = [&](const TrialModel& model) { return judging_parameters(job->spec, model.configuration, job->metric); };
+  const XgboostParameters parameters = judged_by(order.models.front());
+  std::vector<TrialModel> models = order.models;
+  std::erase_if(models, [&](const TrialModel& model) { return judged_by(model) != parameters; });
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
   tables->train = {};  // nothing is trained
   auto validation = rows_of(tables->validation, parameters);
   if (!validation) return validation.error();
   Rows* judging = *validation ? &**validation : nullptr;
-  const auto candidates = read_candidates(order.models, tables->encoding, judging);
+  const auto candidates = read_candidates(models, tables->encoding, judging);
   if (!candidates) return candidates.error();
   const auto picks = judging == nullptr ? weigh(*candidates, order.standard_error) : select(*candidates, *judging, job->maximize);
   if (!picks) return picks.error();

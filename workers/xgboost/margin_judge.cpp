@@ -3,11 +3,16 @@
 #include <cmath>
 #include <utility>
 
+#include "jobs/training_parameters.hpp"
+
 namespace tuneband::workers {
 
-XgboostParameters judging_parameters(const XgboostSpec& spec, const std::string& metric) {
+XgboostParameters judging_parameters(const XgboostSpec& spec, const Json& configuration, const std::string& metric) {
   XgboostParameters parameters{{"verbosity", "1"}, {"disable_default_eval_metric", "1"}, {"eval_metric", metric}};
-  for (const auto& [name, value] : spec.parameters) {
+  TrialTraining training;
+  training.configuration = configuration;
+  training.rounds = training.max_rounds = 1;
+  for (const auto& [name, value] : training_parameters(spec, training)) {
     if (name == "objective" || name == "num_class" || name == "tweedie_variance_power" || name == "huber_slope")
       parameters.emplace_back(name, value);
   }

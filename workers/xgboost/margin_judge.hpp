@@ -13,8 +13,8 @@
 
 namespace tuneband::workers {
 
-// Those of the trainer's fixed parameters on which a metric of margins depends, and the metric ("auc") itself.
-XgboostParameters judging_parameters(const XgboostSpec& spec, const std::string& metric);
+// Those of a trial's parameters on which a metric of margins depends, and the metric ("auc") itself.
+XgboostParameters judging_parameters(const XgboostSpec& spec, const Json& configuration, const std::string& metric);
 
 class MarginJudge {
  public:

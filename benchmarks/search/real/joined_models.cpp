@@ -15,7 +15,7 @@ constexpr std::size_t kCandidates = 24;  // as `tuneband ensemble` takes
 workers::MarginJudge judge_of(const RealDataset& dataset, const workers::Table& rows) {
   XgboostSpec spec;
   spec.parameters = dataset.parameters;
-  return checked(workers::MarginJudge::create(rows, workers::judging_parameters(spec, dataset.metric)));
+  return checked(workers::MarginJudge::create(rows, workers::judging_parameters(spec, {}, dataset.metric)));
 }
 
 // By trial the best of its trainings, the best trials first.
