@@ -19,12 +19,19 @@ Json typed(const std::string& text) {
   return json.is_number() ? json : Json(*number);
 }
 
-// Rows, columns or trees at random.
+// Rows, columns, trees or pairs of rows at random; the pairs differ with the number of threads.
 bool draws(const Json& parameters) {
+  if (parameters.value("objective", "").starts_with("rank:")) return true;
   for (const char* share : {"subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode"}) {
     if (parameters.contains(share) && parameters[share] != 1) return true;
   }
   return parameters.contains("booster") && parameters["booster"] != "gbtree";
+}
+
+// Which may be that of a column of texts, whose features have other names in the model.
+bool groups_names(const Json& parameters) {
+  const Json groups = parameters.value("interaction_constraints", Json());
+  return groups.is_array() || (groups.is_string() && groups.get_ref<const std::string&>().find('"') != std::string::npos);
 }
 
 }  // namespace
@@ -43,7 +50,7 @@ std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial
   if (training.rounds == 0 && xgboost->fidelity == Fidelity::shrinkage) return std::nullopt;
   Json parameters = Json::object();
   for (const auto& [name, value] : training_parameters(*xgboost, training)) parameters[name] = typed(value);
-  const bool exact = trial.replicas() == 1 && !draws(parameters);
+  const bool exact = trial.replicas() == 1 && !draws(parameters) && !groups_names(parameters);
   return views::Refit{kept ? trial.kept_resource : trial.objective_resource, {parameters.dump()}, exact};
 }
 

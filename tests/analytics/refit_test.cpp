@@ -102,8 +102,18 @@ TEST(Refit, ConstraintsByNamesAreThoseThatPythonTakes) {
   const Json parameters = parameters_of(*refit_of(job, at_the_top(), kConfiguration));
   EXPECT_EQ(parameters["monotone_constraints"], (Json{{"age", 1}}));
   EXPECT_EQ(parameters["interaction_constraints"].dump(), R"([["age","job"]])");
+  EXPECT_FALSE(refit_of(job, at_the_top(), kConfiguration)->exact) << "a column of texts has other names in the model";
   const ParsedJob by_place = job_of({{"parameters", {{"interaction_constraints", "[[0, 1]]"}}}});
   EXPECT_EQ(parameters_of(*refit_of(by_place, at_the_top(), kConfiguration))["interaction_constraints"], "[[0, 1]]");
+  EXPECT_TRUE(refit_of(by_place, at_the_top(), kConfiguration)->exact);
+}
+
+TEST(Refit, OfARankingIsNotExactSinceItsPairsAreDrawnByEachThread) {
+  EXPECT_FALSE(refit_of(job_of({{"parameters", {{"objective", "rank:ndcg"}}},
+                                {"data", {{"train", "/data.csv"}, {"label", "y"}, {"group", "q"}}},
+                                {"eval_metric", "auc"}}),
+                        at_the_top(), kConfiguration)
+                   ->exact);
 }
 
 }  // namespace
