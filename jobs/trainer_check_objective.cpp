@@ -90,8 +90,24 @@ void check_direction(const XgboostMetric& metric, const MetricOfJob& asked, Diag
                           ", and the goal is to " + (*asked.maximize ? "maximize" : "minimize") + " it");
 }
 
-void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, const MetricOfJob& asked, const MetricOfJob& first,
-                  Diagnostics& diagnostics) {
+// Whose values are no measure of what is searched for, and fit the range of one all the same.
+void check_what_is_measured(const XgboostMetric& metric, const XgboostObjective* objective, const std::string& path,
+                            const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  constexpr std::array<std::string_view, 3> kOfQueries{"ndcg", "map", "pre"};
+  const bool of_queries = std::find(kOfQueries.begin(), kOfQueries.end(), metric.name) != kOfQueries.end();
+  if (of_queries && objective != nullptr && objective->task != XgboostTask::ranking) {
+    diagnostics.warning(path, "`" + metric.name + "` is of all rows as one query: only the rank: objectives know queries",
+                        "train a rank: objective");
+  }
+  const JobParameter* slope = find_parameter(parameters, "huber_slope");
+  if (metric.name == "mphe" && slope != nullptr && slope->values.size() != 1) {
+    diagnostics.error(slope->path, "`mphe` is measured with each trial's own huber_slope, so that the smallest one looks best",
+                      "fix it, or measure mae or rmse");
+  }
+}
+
+void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, const std::vector<JobParameter>& parameters,
+                  const MetricOfJob& asked, const MetricOfJob& first, Diagnostics& diagnostics) {
   const std::string& name = asked.name;
   if (spec.data.folds() > 0 && name == first.name + kStandardErrorEnding) return;
   const bool of_validation = name.starts_with("validation-");
@@ -119,6 +135,7 @@ void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, co
     return;
   }
   check_direction(*metric, asked, diagnostics);
+  check_what_is_measured(*metric, objective, asked.path, parameters, diagnostics);
   const std::vector<std::string> measured = eval_metrics_for(spec, first.name);
   if (std::find(measured.begin(), measured.end(), metric_name) == measured.end()) {
     diagnostics.error(asked.path,
@@ -164,7 +181,7 @@ void check_objective(const XgboostSpec& spec, const std::vector<JobParameter>& p
   }
   const XgboostObjective* only = names.size() == 1 ? find_xgboost_objective(names[0]) : nullptr;
   check_eval_metrics(spec, only, diagnostics);
-  for (const MetricOfJob& asked : metrics) check_metric(spec, only, asked, metrics.front(), diagnostics);
+  for (const MetricOfJob& asked : metrics) check_metric(spec, only, parameters, asked, metrics.front(), diagnostics);
 }
 
 }  // namespace tuneband

@@ -101,6 +101,7 @@ void check_machine(const std::vector<JobParameter>& parameters, Diagnostics& dia
   };
   refuse("tree_method", "gpu_hist", "hist");
   refuse("predictor", "gpu_predictor", "cpu_predictor");
+  refuse("sampling_method", "gradient_based", "uniform");
   const JobParameter* gpu_id = find_parameter(parameters, "gpu_id");
   if (gpu_id != nullptr && gpu_id->values != std::vector<std::string>{"-1"}) {
     diagnostics.error(gpu_id->path, "XGBoost here is built without GPU support", "leave it out");
@@ -113,6 +114,22 @@ void check_machine(const std::vector<JobParameter>& parameters, Diagnostics& dia
                           "leave tree_method out to get hist");
     }
   }
+}
+
+// What XGBoost refuses as it trains, each alone being fine.
+void check_together(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  for (const char* selector : {"greedy", "thrifty", "random"}) {
+    if (!takes(parameters, "booster", "gblinear") || !takes(parameters, "feature_selector", selector)) continue;
+    const JobParameter* updater = find_parameter(parameters, "updater");
+    if (updater != nullptr && updater->values == std::vector<std::string>{"coord_descent"}) continue;
+    diagnostics.error(find_parameter(parameters, "feature_selector")->path,
+                      "`" + std::string(selector) + "` needs the updater coord_descent", "set updater to coord_descent");
+  }
+  const JobParameter* depth = find_parameter(parameters, "max_depth");
+  const bool unbounded =
+      takes(parameters, "max_depth", "0") || (depth != nullptr && depth->tuned != nullptr && depth->tuned->min == 0.0);
+  if (unbounded && takes(parameters, "tree_method", "exact"))
+    diagnostics.error(depth->path, "0, for no limit, cannot go with the tree_method exact", "use hist, or 1 or more");
 }
 
 // What a trial cannot be paused and resumed with, bit for bit.
@@ -209,6 +226,7 @@ std::vector<JobParameter> job_parameters(const XgboostSpec& spec, const std::vec
 void check_parameters(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
   check_names(parameters, diagnostics);
   check_machine(parameters, diagnostics);
+  check_together(parameters, diagnostics);
   check_resume(parameters, diagnostics);
   check_fidelity(spec, parameters, diagnostics);
   check_keep(spec, parameters, diagnostics);

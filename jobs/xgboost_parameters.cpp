@@ -138,7 +138,7 @@ const std::vector<XgboostMetric>& metrics() {
       {"mlogloss", false, MetricSuffix::none},
       {"auc", true, MetricSuffix::none},
       {"aucpr", true, MetricSuffix::none},
-      {"pre", true, MetricSuffix::optional},
+      {"pre", true, MetricSuffix::required},
       {"ndcg", true, MetricSuffix::optional},
       {"map", true, MetricSuffix::optional},
       {"poisson-nloglik", false, MetricSuffix::none},

@@ -582,6 +582,38 @@ TEST(TrainerCheck, TheObjectiveMetricMustBeMeasured) {
               ElementsAre(StartsWith("objective.goal: `auc` is better when it is higher")));
 }
 
+TEST(TrainerCheck, AMetricThatMeasuresSomethingElseIsToldOf) {
+  Json json = xgboost();
+  json["eval_metric"] = "ndcg@5";
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").warnings, ElementsAre(HasSubstr("`ndcg` is of all rows as one query")));
+  json["parameters"] = {{"objective", "reg:pseudohubererror"}};
+  json["eval_metric"] = "mphe";
+  const TunedParameter slope{"huber_slope", false, true, 0.1, 3, {}};
+  EXPECT_THAT(check(json, {slope}, "validation-mphe", false).errors,
+              ElementsAre(StartsWith("search_space.huber_slope: `mphe` is measured with each trial's own huber_slope")));
+  json["eval_metric"] = "mae";
+  EXPECT_THAT(check(json, {slope}, "validation-mae", false).errors, IsEmpty());
+}
+
+TEST(TrainerCheck, WhatXgboostRefusesTogetherIsRefusedBeforeATrial) {
+  EXPECT_THAT(with_parameter("sampling_method", "gradient_based").errors, ElementsAre(HasSubstr("needs a GPU")));
+  Json json = xgboost();
+  json["keep"] = "last";
+  json["fidelity"] = "prefix";
+  json["parameters"].update({{"booster", "gblinear"}, {"feature_selector", "greedy"}});
+  EXPECT_THAT(check(json).errors, ElementsAre("trainer.parameters.feature_selector: `greedy` needs the updater coord_descent "
+                                              "(set updater to coord_descent)"));
+  json["parameters"]["updater"] = "coord_descent";
+  EXPECT_THAT(check(json).errors, IsEmpty());
+  json = xgboost();
+  json["parameters"].update({{"tree_method", "exact"}, {"max_depth", 0}});
+  EXPECT_THAT(check(json).errors, ElementsAre(HasSubstr("cannot go with the tree_method exact")));
+  json["parameters"].erase("max_depth");
+  EXPECT_THAT(check(json, {{"max_depth", false, false, 0, 5, {}}}).errors,
+              ElementsAre(HasSubstr("cannot go with the tree_method exact")));
+  EXPECT_THAT(check(json, {{"max_depth", false, false, 1, 5, {}}}).errors, IsEmpty());
+}
+
 TEST(TrainerCheck, EvalMetricsAreKnownAndSuitTheObjective) {
   const auto metrics = [](const Json& list) {
     Json json = xgboost();
@@ -592,6 +624,7 @@ TEST(TrainerCheck, EvalMetricsAreKnownAndSuitTheObjective) {
   EXPECT_THAT(metrics({"auc", "roc"}), ElementsAre(StartsWith("trainer.eval_metric[1]: XGBoost has no metric `roc`")));
   EXPECT_THAT(metrics({"auc", "rmse@3"}), ElementsAre(HasSubstr("no metric `rmse@3`")));
   EXPECT_THAT(metrics({"auc", "ams"}), ElementsAre(HasSubstr("no metric `ams`")));
+  EXPECT_THAT(metrics({"auc", "pre"}), ElementsAre(HasSubstr("no metric `pre`"))) << "of the best 4294967295 rows";
   EXPECT_THAT(metrics({"auc", "mlogloss"}), ElementsAre(HasSubstr("more than two classes")));
   EXPECT_THAT(metrics({"auc", "auc"}), ElementsAre(HasSubstr("named twice")));
 }

@@ -299,6 +299,28 @@ TEST_F(DataDoubts, AFrameIndexIsDoubtedOnce) {
   EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("column 1 has no name")));
 }
 
+TEST_F(DataDoubts, GradesThatNdcgCannotTakeAreRefused) {
+  const auto found = [this](const std::string& grade, const std::string& metric) {
+    DataSpec spec;
+    spec.format = DataFormat::libsvm;
+    spec.train = {dir_.write("train.libsvm", grade + " qid:1 0:1\n0 qid:1 0:2\n")};
+    spec.validation = spec.train.front();
+    return found_in(spec, job("rank:pairwise", "validation-" + metric));
+  };
+  EXPECT_THAT(found("31", "ndcg@5"), IsEmpty());
+  EXPECT_THAT(found("32", "ndcg@5"), ElementsAre(HasSubstr("has the label 32, and ndcg needs grades from 0 to 31")));
+  EXPECT_THAT(found("0.5", "ndcg"), ElementsAre(HasSubstr("has labels with fractions, and ndcg cuts grades to whole numbers")));
+  EXPECT_THAT(found("32", "map"), IsEmpty());
+}
+
+TEST_F(DataDoubts, LabelsOfSignsAreRefusedWhereObjectivesWouldTakeThemInTwoWays) {
+  const DataSpec spec = csv("a,y\n1,-1\n2,1\n3,-1\n4,1\n5,1\n6,-1\n7,1\n8,-1\n9,1\n");
+  Json both = job("", "validation-rmse");
+  both["search_space"]["objective"] = {{"type", "categorical"}, {"values", {"binary:logistic", "reg:squarederror"}}};
+  EXPECT_THAT(found_in(spec, both),
+              Contains(HasSubstr("the labels are -1 and 1, which count as 0 and 1 for binary objectives alone")));
+}
+
 TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {
   DataSpec spec;
   spec.format = DataFormat::libsvm;

@@ -55,6 +55,9 @@ TEST(FeaturePlaces, WhatIsNotThereIsNamed) {
   EXPECT_THAT(monotone("(0,0,0,0,0,0,1)"), HasSubstr("names feature 6, and the data has 6, counted from 0"));
   EXPECT_THAT(placed("monotone_constraints", R"({"a": 1})", {}), HasSubstr("the columns of this data have no names"));
   EXPECT_THAT(interaction(R"({"a": "b"})"), HasSubstr("expected lists of columns"));
+  CsvEncoding twice;
+  twice.features = {{0, "a", ColumnKind::numeric, {}}, {1, "a", ColumnKind::numeric, {}}};
+  EXPECT_THAT(placed("monotone_constraints", R"({"a": 1})", twice), HasSubstr("names `a`, and several columns have this name"));
 }
 
 class FeatureConstraints : public testing::Test {

@@ -145,8 +145,39 @@ std::optional<std::vector<int>> check_folds(const XgboostSpec& spec, const Loade
   return std::nullopt;
 }
 
+// XGBoost shifts 1 by a grade, an unsigned number of 32 bits.
+void check_grades(const XgboostSpec& spec, const Json& job, const DataLabels& labels, Diagnostics& diagnostics) {
+  constexpr float kGradeMax = 31;
+  const auto is_ndcg = [](const std::string& name) { return name == "rank:ndcg" || name.starts_with("ndcg"); };
+  const std::vector<std::string> metrics = eval_metrics_for(spec, objective_metric_of(job));
+  if (std::ranges::none_of(objectives_of(spec, job), is_ndcg) && std::ranges::none_of(metrics, is_ndcg)) return;
+  float most = std::max(labels.train.max, labels.validation.max);
+  bool whole = labels.train.whole && labels.validation.whole;
+  if (labels.test) {
+    most = std::max(most, labels.test->max);
+    whole = whole && labels.test->whole;
+  }
+  if (most > kGradeMax) {
+    diagnostics.error("trainer.data.label", "has the label " + format_number(most) + ", and ndcg needs grades from 0 to 31",
+                      "a grade counts 2^grade - 1: give 0 to 4, or use rank:map or rank:pairwise and map");
+  } else if (!whole) {
+    diagnostics.error("trainer.data.label", "has labels with fractions, and ndcg cuts grades to whole numbers",
+                      "give whole grades from 0 to 31, or use rank:pairwise and map");
+  }
+}
+
+// Some objectives would take -1 and 1 as 0 and 1, and some as they are.
+void check_signs(const XgboostSpec& spec, const Json& job, const DataLabels& labels, Diagnostics& diagnostics) {
+  if (!are_signs(labels) || !may_be(XgboostTask::binary, spec, job) || !may_be(XgboostTask::regression, spec, job)) return;
+  diagnostics.error("trainer.data.label",
+                    "the labels are -1 and 1, which count as 0 and 1 for binary objectives alone, and the job has others too",
+                    "write 0 and 1");
+}
+
 void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   const DataLabels found = data_labels(tables);
+  check_grades(spec, job, found, diagnostics);
+  check_signs(spec, job, found, diagnostics);
   bool signs_told = false;
   std::set<XgboostTask> tasks;  // whose classes were looked at
   for (const std::string& name : objectives_of(spec, job)) {

@@ -20,6 +20,9 @@ struct Places {
 };
 
 Result<Places> places_of(const std::string& name, const CsvEncoding& encoding) {
+  const auto named = [&](const FeatureColumn& column) { return column.name == name; };
+  if (std::ranges::count_if(encoding.features, named) > 1)
+    return fault("names `" + name + "`, and several columns have this name", "give places, from 0");
   Places places;
   std::vector<std::string> names;
   for (const FeatureColumn& column : encoding.features) {
