@@ -2,6 +2,7 @@
 // another type gets its default, so that an older or newer server can be talked to.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -78,7 +79,11 @@ struct JobInfo {
   }
   bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
   const std::optional<BestInfo>& best_known() const { return best ? best : best_anywhere; }
-  bool better(double a, double b) const { return maximize ? a > b : a < b; }
+  // Whatever is finite is better than what is not.
+  bool better(double a, double b) const {
+    if (!std::isfinite(a) || !std::isfinite(b)) return std::isfinite(a);
+    return maximize ? a > b : a < b;
+  }
   // From its start to its end, or to `now`.
   double seconds(std::int64_t now) const;
 };

@@ -137,6 +137,19 @@ TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
   EXPECT_THAT(described(summary), HasSubstr("best\t0.8125\nmetric\tvalidation-auc\ntrial\t5\nrounds\t27\nkept\t5\n"));
 }
 
+TEST_F(Commands, AValueOfALowerRungIsToldWhereItIsBetterThanTheBestTrials) {
+  Json summary = example_summary();
+  Json& objective = summary["best"]["trial"]["objective"];
+  summary["job"]["best_anywhere"].update({{"value", 0.9}, {"trial", 3}, {"resource", 9}});
+  const std::string told = "lower rung\t0.9 at 9 rounds, trial 3: better than any at 27 rounds\n";
+  for (const Json& lower : {Json(0.8), Json("nan")}) {
+    objective = lower;
+    EXPECT_THAT(described(summary), HasSubstr(told));
+  }
+  objective = 0.95;
+  EXPECT_THAT(described(summary), Not(HasSubstr("lower rung")));
+}
+
 TEST_F(Commands, AModelOfALowerRungIsToldWithTheLearningRateThatItWasTrainedWith) {
   Json summary = example_summary();
   summary["best"]["trial"]["refit"] = {

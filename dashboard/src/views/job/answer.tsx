@@ -6,6 +6,7 @@ import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
 import { furtherValuesOf, trainingOf, units } from '../../data/explain.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
+import { better } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
 import { ended, type JobStore } from '../../state/job_store.ts';
@@ -44,6 +45,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
   }
   const value = best.kept_value ?? numberOf(best.objective ?? 'nan');
   const further = furtherValuesOf(best, job);
+  const lower = job.best_anywhere;
   return (
     <section class="card best-card" aria-label="Best trial">
       <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
@@ -57,6 +59,9 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
         <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {trainingOf(best, job)}{' '}
         <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
       </p>
+      {best.kept_value === null && lower && better(lower.value, value, job.objective.goal) && (
+        <p class="muted">A lower rung had {formatNumber(lower.value)}: <a href={hrefOf(['jobs', store.name, 'trials', lower.trial])}>trial {lower.trial}</a> at {units(lower.resource, job.resource_name)}.</p>
+      )}
       {typeof summary.best?.test_value === 'number' && (
         <p title="Of the model above, on rows that neither a trial nor a choice between trials has seen. Whoever chooses by it spoils it.">
           <b data-testid="test-value">{formatNumber(summary.best.test_value)}</b> on the test rows
