@@ -82,6 +82,18 @@ TEST_F(JoinedModels, HaveTheWeightedSumOfTheMargins) {
   EXPECT_EQ(join_models({{model(shallow), 0.5}, {model(forest, 2), 0.5}})->trees, 11U);
 }
 
+TEST_F(JoinedModels, HaveTheWeightsOfAllNodesInShares) {
+  const std::string one = model({{"objective", "binary:logistic"}, {"tree_method", "hist"}}, 1);
+  const auto weights = [&](double weight) {
+    const Json joined = Json::parse(join_models({{one, weight}})->json);
+    return joined.at("/learner/gradient_booster/model/trees/0/base_weights"_json_pointer).get<std::vector<double>>();
+  };
+  std::vector<double> half = weights(1);
+  for (double& weight : half) weight *= 0.5;
+  EXPECT_THAT(weights(0.5), testing::Pointwise(testing::DoubleNear(1e-6), half));
+  EXPECT_THAT(half, testing::Contains(testing::Gt(0.01)));
+}
+
 TEST_F(JoinedModels, OfATreeThatIsALeafTheLeafCounts) {
   const XgboostParameters leaves{{"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"gamma", "1e9"}};
   ASSERT_NE(margins(model(leaves)).front(), 0.5F) << "more than the base score";

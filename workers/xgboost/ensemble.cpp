@@ -108,7 +108,6 @@ Result<void> check_features(const XgboostBooster& booster, const std::string& ex
 Result<bool> measure(XgboostBooster& booster, const TrialModel& model, Rows& validation, Candidates& candidates) {
   auto margins = validation.margins_of(booster);
   if (!margins) return margins.error();
-  if (!candidates.margins.empty() && margins->size() != candidates.margins.front().size()) return false;
   const auto value = validation.judge.value_of(*margins);
   if (!value) return value.error();
   if (!(std::abs(*value - model.value) <= kSameValue * std::max(std::abs(model.value), kSameValue))) {
@@ -120,8 +119,8 @@ Result<bool> measure(XgboostBooster& booster, const TrialModel& model, Rows& val
   return true;
 }
 
-// `validation`: null where there are no such rows. Else without those whose model measures another value than was told (it may be
-// of another round) or has other outputs than the first.
+// `validation`: null where there are no such rows. Else without those whose model measures another value than was told: it may be
+// of another round.
 Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const CsvEncoding& encoding, Rows* validation) {
   const std::string features = describe_features(encoding);
   Candidates candidates;

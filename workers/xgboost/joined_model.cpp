@@ -83,8 +83,6 @@ Result<JoinedModel> join(const std::vector<WeightedModel>& models) {
   }
   ModelJson& learner = first.at("learner");
   learner["attributes"] = ModelJson::object();
-  learner["feature_names"] = ModelJson::array();
-  learner["feature_types"] = ModelJson::array();
   const std::string count = std::to_string(trees.size());
   const ModelJson parameters{{"num_parallel_tree", "1"}, {"num_trees", count}, {"size_leaf_vector", "0"}};
   JoinedModel joined{{}, trees.size()};
