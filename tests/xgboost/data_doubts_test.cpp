@@ -313,6 +313,17 @@ TEST_F(DataDoubts, GradesThatNdcgCannotTakeAreRefused) {
   EXPECT_THAT(found("32", "map"), IsEmpty());
 }
 
+TEST_F(DataDoubts, MetricsThatALabelHasNoneOfAreTold) {
+  const auto found = [this](const std::string& label, const std::string& metric) {
+    return found_in(csv("a,y\n1,0.5\n2," + label + "\n3,2.5\n4,1.5\n"), job("reg:squarederror", "validation-" + metric));
+  };
+  EXPECT_THAT(found("0", "mape"), Contains(HasSubstr("some labels are 0, by which mape divides: it will be infinite")));
+  EXPECT_THAT(found("0.1", "mape"), IsEmpty());
+  EXPECT_THAT(found("-1", "rmsle"),
+              Contains(HasSubstr("some labels are -1 or less, of which rmsle has no logarithm: it will be NaN")));
+  EXPECT_THAT(found("-0.9", "rmsle"), IsEmpty());
+}
+
 TEST_F(DataDoubts, LabelsOfSignsAreRefusedWhereObjectivesWouldTakeThemInTwoWays) {
   const DataSpec spec = csv("a,y\n1,-1\n2,1\n3,-1\n4,1\n5,1\n6,-1\n7,1\n8,-1\n9,1\n");
   Json both = job("", "validation-rmse");

@@ -134,6 +134,20 @@ void check_aucs(const XgboostSpec& spec, const Json& job, const LoadedTables& ta
   if (tables.test.rows() > 0) warn(labels_of(tables.test), "trainer.data.test", "the test data", of_test);
 }
 
+// Metrics that are not defined for a label of the rows that models are judged by.
+void check_defined(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  const std::vector<float>& labels = (tables.folds > 0 ? tables.train : tables.validation).labels;
+  for (const std::string& metric : eval_metrics_for(spec, objective_metric_of(job))) {
+    const bool of_none = metric == "mape" && std::ranges::count(labels, 0.0F) > 0;
+    const bool of_low = metric == "rmsle" && std::ranges::any_of(labels, [](float label) { return label <= -1; });
+    if (!of_none && !of_low) continue;
+    diagnostics.warning("trainer.data.label",
+                        of_none ? "some labels are 0, by which mape divides: it will be infinite"
+                                : "some labels are -1 or less, of which rmsle has no logarithm: it will be NaN",
+                        "measure mae or rmse");
+  }
+}
+
 // Of the fold of each row of the training data; nothing: it was said what is wrong.
 std::optional<std::vector<int>> check_folds(const XgboostSpec& spec, const LoadedTables& tables, XgboostTask task,
                                             const DataLabels& labels, Diagnostics& diagnostics) {
@@ -178,6 +192,7 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
   const DataLabels found = data_labels(tables);
   check_grades(spec, job, found, diagnostics);
   check_signs(spec, job, found, diagnostics);
+  check_defined(spec, job, tables, diagnostics);
   bool signs_told = false;
   std::set<XgboostTask> tasks;  // whose classes were looked at
   for (const std::string& name : objectives_of(spec, job)) {
