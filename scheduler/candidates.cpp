@@ -208,7 +208,7 @@ std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<Sampler
   auto sampler = make_sampler(chosen, space, trees_trainer(spec));
   if (spec.candidates.empty()) {
     const bool with_model = type || !sampler->is_quick();  // of another type: what is drawn beside the model
-    const bool small = with_model && space.configurations_at_most() <= kSmallSpaceMax;
+    const bool small = with_model && space.configurations() <= kSmallSpaceMax;
     return small ? std::make_unique<UntriedSampler>(space, std::move(sampler)) : std::move(sampler);
   }
   return std::make_unique<CandidateSampler>(spec, std::move(sampler));

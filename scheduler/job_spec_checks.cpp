@@ -32,7 +32,7 @@ void warn_of_other_trials(const JobSpec& spec, Diagnostics& diagnostics) {
 }
 
 void warn_of_a_small_space(const JobSpec& spec, Diagnostics& diagnostics) {
-  const double count = spec.search_space.configurations_at_most();
+  const double count = spec.search_space.configurations();
   if (count == 1) {
     diagnostics.warning("search_space", "every parameter is fixed: all trials are the same");
   } else if (spec.limits.max_trials && spec.sampler.type != SamplerType::grid && count < *spec.limits.max_trials) {

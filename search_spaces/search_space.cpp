@@ -154,10 +154,32 @@ const Parameter* SearchSpace::find(const std::string& name) const {
   return found == parameters_.end() ? nullptr : &*found;
 }
 
-double SearchSpace::configurations_at_most() const {
-  double count = 1;
-  for (const Parameter& parameter : parameters_) count *= count_of_values(parameter.domain);
-  return count;
+// Counted from the last parameter to the first: children stand after their parents.
+double SearchSpace::configurations() const {
+  std::vector<double> under(parameters_.size());  // of each parameter with what depends on it
+  double all = 1;
+  for (std::size_t i = parameters_.size(); i-- > 0;) {
+    const auto depends_on = [&](std::size_t child) {
+      return parameters_[child].condition && parameters_[child].condition->parent == parameters_[i].name;
+    };
+    std::vector<Value> deciding;  // values on which something depends
+    for (std::size_t child = i + 1; child < parameters_.size(); ++child) {
+      if (!depends_on(child)) continue;
+      for (const Value& value : parameters_[child].condition->values) {
+        if (!one_among(deciding, value)) deciding.push_back(value);
+      }
+    }
+    under[i] = count_of_values(parameters_[i].domain) - static_cast<double>(deciding.size());
+    for (const Value& value : deciding) {
+      double here = 1;
+      for (std::size_t child = i + 1; child < parameters_.size(); ++child) {
+        if (depends_on(child) && one_among(parameters_[child].condition->values, value)) here *= under[child];
+      }
+      under[i] += here;
+    }
+    if (!parameters_[i].condition) all *= under[i];
+  }
+  return all;
 }
 
 bool SearchSpace::active(const Parameter& parameter, const Configuration& configuration) const {

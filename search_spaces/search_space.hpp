@@ -105,8 +105,8 @@ class SearchSpace {
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const Parameter* find(const std::string& name) const;
-  // No more configurations than these: with conditions fewer.
-  double configurations_at_most() const;
+  // How many there are; infinite where a parameter that may be there has a range of real numbers.
+  double configurations() const;
   // Without a condition, and of a new name.
   void add(Parameter parameter);
   // Of a parameter that it has, on whose values no condition rests.

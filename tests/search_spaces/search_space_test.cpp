@@ -61,9 +61,16 @@ TEST(SearchSpace, CountsItsConfigurationsWhereTheyCanBeCounted) {
   EXPECT_EQ(space_of(R"({"a": {"type": "int", "min": -1, "max": 1}, "b": {"type": "categorical", "values": [1, 2]}, "c": 7,
                          "d": {"type": "int", "min": 16, "max": 64, "step": 16},
                          "e": {"type": "float", "min": 0.1, "max": 0.7, "step": 0.1}})")
-                .configurations_at_most(),
+                .configurations(),
             3 * 2 * 4 * 7);
-  EXPECT_TRUE(std::isinf(boosters().configurations_at_most()));
+  EXPECT_TRUE(std::isinf(boosters().configurations()));
+  EXPECT_EQ(space_of(R"({"a": {"type": "int", "min": 1, "max": 1000},
+                         "b": {"type": "int", "min": 1, "max": 16, "when": {"a": [1000, 7]}},
+                         "c": {"type": "categorical", "values": ["x", "y", "z"], "when": {"b": [1]}},
+                         "d": {"type": "int", "min": 1, "max": 5, "when": {"a": [7]}},
+                         "e": {"type": "categorical", "values": [1, 2]}})")
+                .configurations(),
+            2 * (998 + (15 + 3) + (15 + 3) * 5));
 }
 
 TEST(SearchSpace, FindsAParameterByName) {
