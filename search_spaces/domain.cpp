@@ -148,7 +148,8 @@ struct Spans {
   const Value& value;
   bool operator()(const FloatDomain& domain) const {
     const auto it = number_of(value);
-    return it && *it >= domain.min && *it <= domain.max;
+    const double rounding = domain.step > 0 ? tolerance_of(domain) : 0;
+    return it && *it >= domain.min - rounding && *it <= domain.max + rounding;
   }
   bool operator()(const IntDomain& domain) const {
     const auto* integer = std::get_if<std::int64_t>(&value);

@@ -206,6 +206,9 @@ TEST(Contains, WantsAWholeNumberOfStepsAndSpansDoesNot) {
   EXPECT_TRUE(contains(floats, 0.3));
   EXPECT_FALSE(contains(floats, 0.31));
   EXPECT_TRUE(spans(floats, 0.31));
+  EXPECT_TRUE(contains(floats, 7 * 0.1)) << "0.7000000000000001";
+  EXPECT_FALSE(spans(floats, 0.71));
+  EXPECT_FALSE(spans(Domain(FloatDomain{0, 0.7}), 7 * 0.1)) << "an end without steps is exact";
 }
 
 TEST(DescribeDomain, IsWhatAMessageShows) {
