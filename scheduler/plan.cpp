@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "scheduler/candidates.hpp"
 #include "scheduler/policies/uncut_share.hpp"
@@ -115,6 +117,14 @@ std::int64_t resource_with_fronts(PlannedBracket bracket, int eta) {
   return bracket.total_resource();
 }
 
+// Of so many trials that come to a rung of asha_stopping one by one, in any order alike, how many go on: the first eta - 1, and
+// of the first k, k being eta and more, the k-th with a chance of k / eta (whole) in k.
+std::int64_t expected_to_stay(std::int64_t trials, int eta) {
+  double stay = static_cast<double>(std::min<std::int64_t>(trials, eta - 1));
+  for (std::int64_t k = eta; k <= trials; ++k) stay += static_cast<double>(k / eta) / static_cast<double>(k);
+  return std::llround(stay);
+}
+
 // One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
 // evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
@@ -130,7 +140,11 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   for (int rung = 0; rung <= top; ++rung) {
     if (median && top > 0) left = trials - trials * rung / (2 * top);
     bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
-    if (!median) left /= spec.scheduler.eta;
+    if (spec.scheduler.type == SchedulerType::asha_stopping) {
+      left = expected_to_stay(left, spec.scheduler.eta);
+    } else if (!median) {
+      left /= spec.scheduler.eta;
+    }
   }
   plan.total_resource = bracket.total_resource() + uncut * spec.scheduler.max_resource;
   const bool fronts_go_on = spec.scheduler.type == SchedulerType::automatic || spec.scheduler.type == SchedulerType::asha_delayed;
@@ -152,17 +166,34 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   plan.brackets.push_back(std::move(whole));
 }
 
-// Every bracket of Hyperband with its share of the trials; which ones a trial really starts in is learned.
+// `count` in parts that are to each other as the shares, as nearly as whole numbers can be (the method of the largest remainder).
+std::vector<std::int64_t> shared_out(std::int64_t count, const std::vector<std::int64_t>& shares) {
+  const std::int64_t all = std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
+  std::vector<std::int64_t> parts;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    parts.push_back(count * shares[i] / all);
+    order.push_back(i);
+  }
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return count * shares[i] % all; });
+  const std::int64_t left = count - std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+  for (std::int64_t i = 0; i < left; ++i) ++parts[order[static_cast<std::size_t>(i)]];
+  return parts;
+}
+
+// Every bracket of Hyperband with its share of the trials, where it has one; which ones a trial really starts in is learned.
 void plan_async_hyperband(const JobSpec& spec, Plan& plan) {
   const int k = static_cast<int>(plan.ladder.size());
   const std::int64_t one_pass = trials_of_one_pass(spec.scheduler);
   const std::int64_t trials = plan.trials.value_or(static_cast<int>(std::min<std::int64_t>(one_pass, kTrialsMax)));
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
   plan.exact = k == 1;
+  std::vector<std::int64_t> of_a_pass;
+  for (int index = 0; index < k; ++index) of_a_pass.push_back(trials_at_start(spec.scheduler, k, k - 1 - index));
+  const std::vector<std::int64_t> begun = shared_out(trials, of_a_pass);
   for (int index = 0; index < k; ++index) {
-    const std::int64_t of_pass = trials_at_start(spec.scheduler, k, k - 1 - index);
-    const double share = static_cast<double>(of_pass) / static_cast<double>(one_pass);
-    std::int64_t left = std::llround(share * static_cast<double>(trials));
+    std::int64_t left = begun[static_cast<std::size_t>(index)];
+    if (left == 0) continue;
     PlannedBracket bracket;
     bracket.index = index;
     bracket.s = k - 1 - index;

@@ -283,19 +283,28 @@ TEST(Plans, EndWithTheGrid) {
   EXPECT_EQ(make_plan(job).trials, 5);
 }
 
-TEST(Plans, OfAsynchronousRulesExpectOneInEtaToGoOn) {
-  for (const SchedulerType type : {SchedulerType::asha_promotion, SchedulerType::asha_stopping}) {
-    const Plan plan = make_plan(job_of(spec_of(27, 1, 3, type), 100));
-    EXPECT_EQ(trials_text(plan.brackets), "100 33 11 3");
-    EXPECT_EQ(plan.trials, 100);
-    EXPECT_FALSE(plan.exact);
-    EXPECT_EQ(plan.total_resource, 100 + 33 * 2 + 11 * 6 + 3 * 18);
-    EXPECT_EQ(plan.total_resource_without_stopping, 2700);
-  }
+TEST(Plans, OfAsynchronousPromotionExpectOneInEtaToGoOn) {
+  const Plan plan = make_plan(job_of(spec_of(27, 1, 3, SchedulerType::asha_promotion), 100));
+  EXPECT_EQ(trials_text(plan.brackets), "100 33 11 3");
+  EXPECT_EQ(plan.trials, 100);
+  EXPECT_FALSE(plan.exact);
+  EXPECT_EQ(plan.total_resource, 100 + 33 * 2 + 11 * 6 + 3 * 18);
+  EXPECT_EQ(plan.total_resource_without_stopping, 2700);
   JobSpec unbounded = job_of(spec_of(27, 1, 3, SchedulerType::asha_promotion));
   unbounded.objective.target = 1;
   EXPECT_EQ(trials_text(make_plan(unbounded).brackets), "27 9 3 1");
   EXPECT_EQ(make_plan(unbounded).trials, std::nullopt);
+}
+
+// As the rule does: the first eta - 1 go on whatever their value.
+TEST(Plans, OfAsynchronousStoppingCountTheFirstOnesThatGoOnUnjudged) {
+  const auto plan_of = [](std::int64_t max_resource, int eta, int trials) {
+    return make_plan(job_of(spec_of(max_resource, 1, eta, SchedulerType::asha_stopping), trials));
+  };
+  EXPECT_EQ(trials_text(plan_of(27, 3, 100).brackets), "100 34 12 5");
+  EXPECT_EQ(trials_text(plan_of(100, 10, 9).brackets), "9 9 9") << "all of them";
+  EXPECT_EQ(plan_of(100, 10, 9).total_resource, 9 * 100);
+  EXPECT_EQ(trials_text(plan_of(9, 3, 3).brackets), "3 2 2") << "2 + 1 / 3";
 }
 
 // R = 9, eta = 3: 9, 5 and 3 trials of a pass of 17 start in the three brackets.
@@ -312,7 +321,10 @@ TEST(Plans, OfAsynchronousHyperbandHaveEveryBracketWithItsShareOfTheTrials) {
     EXPECT_EQ(bracket.s, 2 - index);
     EXPECT_EQ(bracket.rungs.front().resource, ladder(spec)[static_cast<std::size_t>(index)]);
   }
-  EXPECT_EQ(trials_text(make_plan(job_of(spec, 2)).brackets), "1 1 1 / 1 1 / 1");  // no rung without a trial
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 2)).brackets), "1 1 1 / 1 1") << "a bracket that has a trial has one at each rung";
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 1)).brackets), "1 1 1");
+  EXPECT_EQ(make_plan(job_of(spec, 1)).total_resource, 9);
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 5)).brackets), "3 1 1 / 1 1 / 1");
   const Plan unbounded = make_plan(job_of(spec));
   EXPECT_EQ(unbounded.trials, std::nullopt);
   EXPECT_EQ(trials_text(unbounded.brackets), "9 3 1 / 5 1 / 3");
