@@ -1,6 +1,7 @@
 #include "simulator/curve_table.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -117,8 +118,20 @@ Result<std::string> chosen_metric(const Columns& columns, const std::string& wan
                      "it has " + one_of(names));
 }
 
+// A whole number, which other programs may have written as "3.0"; exactly, where it has no point.
+std::optional<Value> whole_number(const std::string& cell) {
+  std::int64_t whole = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), whole);
+  if (error == std::errc{} && end == cell.data() + cell.size()) return Value(whole);
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  const auto number = parse_number(cell);
+  if (!number || *number != std::floor(*number) || !(std::abs(*number) <= kExact)) return std::nullopt;
+  return Value(static_cast<std::int64_t>(*number));
+}
+
 // The one of a parameter's values that a cell is the text of.
-std::optional<Value> listed_value(const Domain& domain, const std::string& cell) {
+std::optional<Value> value_of_cell(const Domain& domain, const std::string& cell) {
+  if (std::holds_alternative<IntDomain>(domain)) return whole_number(cell);
   std::vector<Value> values;
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) values = categories->values;
   if (const auto* fixed = std::get_if<FixedDomain>(&domain)) values = {fixed->value};
@@ -169,8 +182,8 @@ std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<s
     const std::string name = parameter_of(csv.header[column]);
     const Parameter* parameter = space ? space->find(name) : nullptr;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto listed = parameter ? listed_value(parameter->domain, *cells[i]) : std::nullopt;
-      if (values[i] && listed) values[i] = listed;
+      const auto meant = parameter ? value_of_cell(parameter->domain, *cells[i]) : std::nullopt;
+      if (values[i] && meant) values[i] = meant;
       if (values[i]) configurations[i][name] = *values[i];
     }
   }

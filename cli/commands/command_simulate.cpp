@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -63,9 +64,20 @@ std::vector<std::string> unused_fields(const Json& document) {
   return fields;
 }
 
-// A job again ends where it ends: with every trial trained in full it has spent as many trainings as there are trials.
+// Of a trial that goes to max_resource, in trainings to there: more than one where each rung is a training of its own.
+double most_of_a_trial(const SearchMethod& method) {
+  const SchedulerSpec& scheduler = method.spec.scheduler;
+  if (!scheduler.restarts) return 1;
+  const std::vector<std::int64_t> levels = ladder(scheduler);
+  const auto all = std::accumulate(levels.begin(), levels.end(), std::int64_t{0});
+  return static_cast<double>(all) / static_cast<double>(scheduler.max_resource);
+}
+
+// A job again ends where it ends: at the latest with every trial trained in full.
 void go_to_the_end(SimulationSetup& setup) {
-  const auto most = static_cast<double>(setup.table.curves.size());
+  double most = 0;
+  for (const SearchMethod& method : setup.methods) most = std::max(most, most_of_a_trial(method));
+  most *= static_cast<double>(setup.table.curves.size());
   if (most > setup.comparison.budgets.back()) setup.comparison.budgets.push_back(most);
 }
 

@@ -175,6 +175,20 @@ TEST_F(SimulateCommand, RunsAJobAgainToItsEndUnlessABudgetIsGiven) {
   EXPECT_EQ(method["trials_completed"], 60);
   EXPECT_EQ(method["resource"], 180);
   EXPECT_EQ(method["by_resource"].back(), Json::parse(R"({"budget": 60, "regret": 0, "half_width": 0})"));
+  // Each rung a training of its own: 1 + 2 + 3 of each trial, if each is better than those before.
+  options.job_file = file("restarts.json", R"({"objective": {"goal": "maximize"}, "trainer": {"type": "command", "argv": ["x"]},
+      "scheduler": {"type": "median_stopping", "rungs": [1, 2, 3]}})");
+  std::string rising = "x,acc_1,acc_2,acc_3\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string value = std::to_string(i);
+    rising += value + ',' + value + ',' + value + ',' + value + '\n';
+  }
+  options.table = file("rising.csv", rising);
+  out_.str("");
+  ASSERT_TRUE(simulate_job(json_console_, options));
+  method = Json::parse(out_.str())["methods"][0];
+  EXPECT_EQ(method["trials_completed"], 60);
+  EXPECT_EQ(method["resource"], 360);
   options.budgets = {3};
   out_.str("");
   ASSERT_TRUE(simulate_job(json_console_, options));

@@ -177,6 +177,23 @@ TEST(CurveTable, TakesTheValuesOfTheSearchSpaceThatItsCellsAreTheTextsOf) {
   EXPECT_EQ(table->curves[2].configuration.at("mixed"), Value(true));
 }
 
+TEST(CurveTable, TakesWholeNumbersOfTheSearchSpaceHoweverTheyAreWritten) {
+  const TemporaryFiles directory;
+  Diagnostics diagnostics;
+  const SearchSpace space = SearchSpace::parse(
+      Json::parse(
+          R"({"depth": {"type": "int", "min": 1, "max": 9}, "seed": {"type": "int", "min": 0, "max": 9007199254740991}})"),
+      "", diagnostics);
+  ASSERT_TRUE(diagnostics.ok());
+  const std::string path = directory.write("curves.csv", "depth,seed,acc_1\n3.0,9007199254740991,1\n4,1e3,2\n2.5,7,3\n");
+  auto table = load_curve_table(path, {"", "", "", space});
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(table->curves[0].configuration,
+            (Configuration{{"depth", std::int64_t{3}}, {"seed", std::int64_t{9007199254740991}}}));
+  EXPECT_EQ(table->curves[1].configuration.at("seed"), Value(std::int64_t{1000}));
+  EXPECT_EQ(keep_within(*table, space), 1) << "2.5 is no whole number";
+}
+
 TEST(CurveTable, TakesNamesThatMeanSomethingElseInATableWhenTheySayWhatTheyAre) {
   for (const char* name : {"config", "state", "seconds_per_unit", "cpu_s_R", "time_3", "x_1"}) {
     EXPECT_EQ(parameter_column(name), std::string("parameter:") + name);
