@@ -67,6 +67,10 @@ int main(int argument_count, char** argument_values) {
   give_data_dir(app, arguments);
   cli::Console console(cli::detect_terminal(), std::cout, std::cerr, arguments.json);
   const cli::Finished finished = chosen(console);
+  if (!std::cout.flush()) {
+    console.note("the output could not be written: is the disk full?");
+    return cli::kExitBadInput;
+  }
   if (finished) return *finished;
   console.report(finished.error());
   return finished.error().exit_status;

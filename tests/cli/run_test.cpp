@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "cli/commands/commands.hpp"
+#include "cli/doctor/program_output.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "core/json.hpp"
 #include "tests/net/loopback_server.hpp"
@@ -523,6 +525,14 @@ TEST_F(Run, ADirectoryIsLookedAtBesideItsServerAndWithTheLogOfOneThatWasKilled) 
   Child after = start({"list", "--data-dir", "kept"});
   EXPECT_EQ(after.wait(), 0);
   EXPECT_NE(after.said().find("\tsteps\t"), std::string::npos) << after.said();
+}
+
+TEST(Answers, ThatCannotBeWrittenAreSaidAndAreNoSuccess) {
+  const std::string plan =
+      std::string(TUNEBAND_BIN_DIR) + "/tuneband plan " + TUNEBAND_SOURCE_DIR + "/examples/direct-marketing/job.json";
+  const ProgramOutput output = output_of({"/bin/sh", "-c", plan + " >/dev/full"}, std::chrono::seconds(60));
+  EXPECT_EQ(output.status, kExitBadInput);
+  EXPECT_TRUE(output.said.ends_with("tuneband: the output could not be written: is the disk full?")) << output.said;
 }
 
 }  // namespace tuneband::cli
