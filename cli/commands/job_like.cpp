@@ -77,9 +77,13 @@ Outcome<Answer> submit_like(Session session, const SubmitOptions& options) {
   const JobInfo job = job_from_json(*earlier);
   auto changes = changes_of(options, job, earlier->value("spec", Json::object()));
   if (!changes) return changes.error();
-  const auto name = options.name.empty() ? free_name(session.api, job.name) : Outcome<std::string>(options.name);
-  if (!name) return name.error();
-  (*changes)["name"] = *name;
+  if (changes->contains("name") && !options.name.empty())
+    return bad_input("the name is said twice", "--name", "leave out --set name=...");
+  if (!changes->contains("name")) {
+    const auto name = options.name.empty() ? free_name(session.api, job.name) : Outcome<std::string>(options.name);
+    if (!name) return name.error();
+    (*changes)["name"] = *name;
+  }
   return submit_document(session, "/v1/jobs?like=" + std::to_string(job.id), changes->dump());
 }
 

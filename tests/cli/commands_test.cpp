@@ -636,6 +636,17 @@ TEST_F(Commands, AJobLikeAnotherIsSubmittedUnderTheFirstFreeName) {
                             test::kExampleCapacity);
 }
 
+TEST_F(Commands, AJobLikeAnotherHasTheNameThatIsSet) {
+  Json created = test::example_job();
+  created["id"] = 9;
+  server_.answer("POST /v1/jobs?like=7", test::example_created(created).dump(), 201);
+  ASSERT_TRUE(submit(session(), {.like = "direct-marketing", .changes = {"name=mine"}}));
+  EXPECT_EQ(Json::parse(server_.last_body()).at("name"), "mine");
+  const auto twice = submit(session(), {.like = "direct-marketing", .name = "other", .changes = {"name=mine"}});
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(describe(twice.error().errors[0]), "--name: the name is said twice (leave out --set name=...)");
+}
+
 TEST_F(Commands, WatchShowsAJobByItsNameUntilItEnds) {
   Json ended = test::example_job();
   ended["state"] = "completed";
