@@ -180,7 +180,8 @@ class Job:
                 "resource": trial["resource"],
                 "training_seconds": trial["training_seconds"],
             }
-            row.update(trial["configuration"])
+            for name, value in trial["configuration"].items():
+                row["parameter." + name if name in row else name] = value
             rows.append(row)
         return rows
 

@@ -64,6 +64,19 @@ print(server.jobs())
             "['of-python'] True 1\n5\n[]\n");
 }
 
+TEST(PythonRows, KeepTheirOwnColumnsWhereAParameterHasTheSameName) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "rows.py", R"(
+import tuneband
+job = tuneband.Job.__new__(tuneband.Job)
+job.trials = lambda: [{'number': 3, 'state': 'completed', 'kept_value': None, 'objective': 0.5, 'resource': 9,
+                       'training_seconds': 1, 'configuration': {'value': 'y', 'eta': 0.1}}]
+print(job.rows())
+)"),
+            "[{'trial': 3, 'state': 'completed', 'value': 0.5, 'resource': 9, 'training_seconds': 1, 'parameter.value': 'y', "
+            "'eta': 0.1}]\n");
+}
+
 // What reads the answer takes JSON, which has none of these numbers.
 TEST(PythonRule, TellsAValueThatIsNoNumber) {
   TemporaryDirectory directory;
