@@ -78,6 +78,11 @@ void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& t
   for (const MetricPattern& pattern : spec.metrics) printed.push_back(pattern.name);
   const bool any_name = printed.empty() || std::find(printed.begin(), printed.end(), "") != printed.end();
   for (const MetricOfJob& asked : metrics) {
+    if (printed.empty() && asked.name == "resource") {
+      diagnostics.error(asked.path,
+                        "`resource` says how far a training is in the lines of JSON that a command prints, and is no metric",
+                        "call the metric otherwise");
+    }
     if (any_name || std::find(printed.begin(), printed.end(), asked.name) != printed.end()) continue;
     diagnostics.error(asked.path, "`" + asked.name + "` is not among trainer.metrics (" + one_of(printed) + ")",
                       did_you_mean(asked.name, printed));

@@ -655,6 +655,9 @@ TEST(TrainerCheck, PlaceholdersOfACommandNeedTheirParameter) {
   EXPECT_EQ(check(json, {}, "loss").errors.size(), 6U);
   json["argv"] = {"{/}", "{:}", "{@}", "{[}", "{`}", "{|}"};
   EXPECT_THAT(check(json, {}, "loss").errors, IsEmpty()) << "these are next to digits and letters in ASCII";
+  EXPECT_THAT(check(json, {}, "resource").errors, ElementsAre(StartsWith("objective.metric: `resource` says how far")));
+  json["metrics"] = {{{"name", "resource"}, {"regex", "(x)"}}};
+  EXPECT_THAT(check(json, {}, "resource").errors, IsEmpty());
   json["metrics"] = {{{"name", "los"}, {"regex", "(x)"}}};
   EXPECT_THAT(
       check(json, {}, "loss").errors,
