@@ -94,8 +94,13 @@ std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, Xgboo
   add_predictions(step, booster);
   if (wants("gradients", step)) add_gradients(step, booster);
   if (wants("feature_importance", step)) add_importance(step, booster);
-  if (wants("trees", step)) add_trees(step, booster);
-  if (wants("shap", step)) add_shap(step, booster);
+  if (is_linear_) {
+    if (trouble_.empty() && (wants("trees", step) || wants("shap", step)))
+      trouble_ = "a linear model has no trees, of which `trees` and `shap` tell";
+  } else {
+    if (wants("trees", step)) add_trees(step, booster);
+    if (wants("shap", step)) add_shap(step, booster);
+  }
   recorder_->commit(step);
   if (last) recorder_->settle();
   if (trouble_.empty()) trouble_ = recorder_->fault();
