@@ -8,6 +8,10 @@
 
 namespace tuneband::command_line {
 
+CLI::Validator not_empty() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "expected a text, got none" : ""; }, "");
+}
+
 CLI::Validator whole_number_between(std::int64_t min, std::int64_t max) {
   const bool bounded = max != std::numeric_limits<std::int64_t>::max();
   const std::string range =

@@ -184,7 +184,11 @@ Finished open_dashboard(Session session, const std::string& job) {
     return reached.error();
   }
   const std::string address = dashboard_address(session.api.url(), name);
-  session.console.print(address);
+  if (session.console.json()) {
+    session.console.print_json({{"url", address}});
+  } else {
+    session.console.print(address);
+  }
   if (has_screen() && !open_in_browser(address)) session.console.note("no browser could be started: open the address above");
   return kExitOk;
 }
@@ -197,7 +201,11 @@ Finished write_report(Session session, const ReportOptions& options) {
   if (!page) return page.error();
   const auto written = write_file(path, *page);
   if (!written) return written.error();
-  session.console.note("written: " + path);
+  if (session.console.json()) {
+    session.console.print_json({{"report", path}});
+  } else {
+    session.console.note("written: " + path);
+  }
   return kExitOk;
 }
 

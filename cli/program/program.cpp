@@ -8,7 +8,9 @@ CLI::App* add_command(CLI::App& app, Command& chosen, const std::string& name, c
   return sub;
 }
 
-void add_job(CLI::App* command, std::string& job) { command->add_option("JOB", job, "The job's name or number")->required(); }
+void add_job(CLI::App* command, std::string& job) {
+  command->add_option("JOB", job, "The job's name or number")->required()->check(command_line::not_empty());
+}
 
 void add_trial(CLI::App* command, int& trial) {
   command->add_option("TRIAL", trial, "The trial's number")->required()->check(command_line::whole_number_between(0, kTrialsMax));

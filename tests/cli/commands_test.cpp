@@ -497,6 +497,9 @@ TEST_F(Commands, SubmitSendsTheDocumentWithWhatIsSetInIt) {
 
 TEST_F(Commands, TheAddressOfAJobsPageIsByItsName) {
   server_.answer("GET /v1/jobs/7", test::example_job().dump());
+  ASSERT_TRUE(open_dashboard({api_, json_console_}, "7"));
+  EXPECT_EQ(Json::parse(out_.str()), Json({{"url", server_.url() + "/#/jobs/direct-marketing"}}));
+  out_.str("");
   ASSERT_TRUE(open_dashboard(session(), "7"));
   EXPECT_EQ(out_.str(), server_.url() + "/#/jobs/direct-marketing\n");
 }
@@ -509,6 +512,8 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
                  R"({"routes": ["/notes", "/none"], "trial_routes": [""], "trials_max": 1, "surface_parameters_max": 2,
                      "page": "<p>@recorded@</p>"})");
   const std::string path = directory_ + "/report.html";
+  ASSERT_TRUE(write_report({api_, json_console_}, {"7", path}));
+  EXPECT_EQ(Json::parse(out_.str()), Json({{"report", path}}));
   ASSERT_TRUE(write_report(session(), {"7", path}));
   std::ifstream file(path);
   const std::string page{std::istreambuf_iterator<char>(file), {}};

@@ -69,6 +69,7 @@ TEST(Program, AValueThatIsNoneSaysWhatWasExpected) {
             "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband explain --help)\n");
   EXPECT_EQ(fault("stop JOB abc"),
             "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband stop --help)\n");
+  EXPECT_EQ(fault("describe ''"), "tuneband: JOB: expected a text, got none (see tuneband describe --help)\n");
   EXPECT_EQ(fault("change JOB"), "tuneband: What to change is required (see tuneband change --help)\n");
   EXPECT_EQ(fault("change JOB --weight 0"),
             "tuneband: --weight: expected a number from 0.001 to 1000, got 0 (see tuneband change --help)\n");
