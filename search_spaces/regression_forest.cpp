@@ -39,11 +39,11 @@ class Grower {
       open.pop_back();
       RegressionForest::Node node = leaf(range.begin, range.end);
       const Split split = node.variance > 0 ? best_split(range.begin, range.end) : Split{};
-      if (split.gain > 0) {
+      const std::size_t middle = split.gain > 0 ? partition(range.begin, range.end, split) : range.begin;
+      if (middle > range.begin && middle < range.end) {
         node.dimension = split.dimension;
         node.threshold = split.threshold;
         node.left = static_cast<std::int32_t>(tree.size());
-        const std::size_t middle = partition(range.begin, range.end, split);
         tree.resize(tree.size() + 2);
         open.push_back({node.left, range.begin, middle});
         open.push_back({node.left + 1, middle, range.end});

@@ -99,7 +99,11 @@ std::optional<FloatDomain> read_float(ObjectReader& reader) {
                                *min == *max ? "for one value write the value alone" : "");
     return std::nullopt;
   }
-  return with_step(reader, FloatDomain{*min, *max, scale});
+  const auto domain = with_step(reader, FloatDomain{*min, *max, scale});
+  if (!domain || unit_of(*domain, *min) < unit_of(*domain, *max)) return domain;
+  reader.diagnostics().error(reader.path_to("max"), "the range from " + format_number(*min) + " to " + format_number(*max) +
+                                                        " is too narrow, or too wide, for values between to be told apart");
+  return std::nullopt;
 }
 
 std::optional<IntDomain> read_int(ObjectReader& reader) {

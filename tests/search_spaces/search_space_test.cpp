@@ -57,6 +57,18 @@ TEST(SearchSpace, OneStepMayBeTheWholeRange) {
   }
 }
 
+TEST(SearchSpace, ARangeWhoseValuesCannotBeToldApartIsRefused) {
+  for (const char* range : {R"("min": 0, "max": 5e-324)", R"("min": 1e-170, "max": 1, "step": 0.1, "scale": "log")",
+                            R"("min": 0, "max": 1.7e308, "step": 1.7e308)"}) {
+    Diagnostics diagnostics;
+    SearchSpace::parse(Json::parse(R"({"x": {"type": "float", )" + std::string(range) + "}}"), "search_space", diagnostics);
+    ASSERT_FALSE(diagnostics.ok()) << range;
+    EXPECT_NE(describe(diagnostics.errors().front()).find("search_space.x.max: the range from"), std::string::npos) << range;
+  }
+  EXPECT_EQ(space_of(R"({"x": {"type": "float", "min": 1e-300, "max": 1e300, "scale": "log"}})").parameters().size(), 1U);
+  EXPECT_EQ(space_of(R"({"x": {"type": "float", "min": -1.7e308, "max": 1.7e308}})").parameters().size(), 1U);
+}
+
 TEST(SearchSpace, CountsItsConfigurationsWhereTheyCanBeCounted) {
   EXPECT_EQ(space_of(R"({"a": {"type": "int", "min": -1, "max": 1}, "b": {"type": "categorical", "values": [1, 2]}, "c": 7,
                          "d": {"type": "int", "min": 16, "max": 64, "step": 16},
