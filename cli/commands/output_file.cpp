@@ -2,13 +2,44 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "os/atomic_file.hpp"
 
 namespace tuneband::cli {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+// A device or a pipe is written to as it stands.
+bool is_to_be_kept(const std::string& path) {
+  std::error_code none;
+  const fs::file_status there = fs::status(path, none);
+  return fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there);
+}
+
+Outcome<void> write_into(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write) {
+  std::ofstream file(path, std::ios::binary);
+  const auto written = write([&](std::string_view piece) { return static_cast<bool>(file << piece); });
+  if (!written) return written.error();
+  if (file << std::flush) return {};
+  return bad_input("cannot be written: " + std::string(std::strerror(errno)), path);
+}
+
+// The file that a link leads to, so that the link stays.
+std::string behind_links(const std::string& path) {
+  std::error_code none;
+  const fs::path found = fs::is_symlink(path, none) ? fs::canonical(path, none) : fs::path();
+  return found.empty() ? path : found.string();
+}
+
+}  // namespace
+
 Outcome<void> write_file(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write) {
-  os::AtomicFile file(path);
+  if (is_to_be_kept(path)) return write_into(path, write);
+  os::AtomicFile file(behind_links(path));
   if (!file.is_open())
     return bad_input("cannot be written: " + std::string(std::strerror(errno)), path, "is its directory there?");
   int why = 0;
