@@ -67,6 +67,11 @@ void Assignment::waits_for(const std::string& what) {
   waits_for_ = what;
 }
 
+std::int64_t Assignment::checkpoint_written() const {
+  const std::lock_guard lock(mutex_);
+  return checkpoint_resource_;
+}
+
 std::int64_t Assignment::checkpoint_taken() const {
   const std::lock_guard lock(mutex_);
   return checkpoint_taken_;

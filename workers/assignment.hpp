@@ -34,6 +34,7 @@ class Assignment final : public TrialReporter {
   void found(debugger::Finding finding) override;
   void stand(std::vector<debugger::RuleStanding> rules) override;
   void checkpointed(std::int64_t resource) override;
+  std::int64_t checkpoint_written() const override;
   std::int64_t checkpoint_taken() const override;
   void writes_into(std::int64_t files_epoch) override;
   void waits_for_others(bool waits) override { waits_for_others_ = waits; }

@@ -32,6 +32,8 @@ class TrialReporter {
   virtual void stand(std::vector<debugger::RuleStanding> rules) { static_cast<void>(rules); }
   // A checkpoint from which another worker can go on at `resource` is on disk, whole.
   virtual void checkpointed(std::int64_t resource) = 0;
+  // The highest resource of which checkpointed() was told. 0: none yet.
+  virtual std::int64_t checkpoint_written() const { return 0; }
   // The checkpoint that the server has heard of and taken: it may give it to another worker, so it has to stay. 0: none yet.
   virtual std::int64_t checkpoint_taken() const { return 0; }
   // The segment goes on in memory, and writes into the directory of an earlier one. Not called: into its own.

@@ -69,11 +69,17 @@ def main():
     training, validation = list(disc(2000, seed=1)), list(disc(1000, seed=2))
     checkpoint = os.path.join(options.checkpoint_dir, "state.json")
     state = load(checkpoint)
+
+    def report():
+        print(f"epoch={state['epoch']} val_loss={loss(state['weights'], validation):.6f}", flush=True)
+
+    if state["epoch"] == options.epochs:  # saved, and ended before it was reported
+        report()
     for epoch in range(state["epoch"] + 1, options.epochs + 1):
         train_epoch(state["weights"], training, options.lr, options.momentum, options.decay, state["speed"])
         state["epoch"] = epoch
         save(checkpoint, state)
-        print(f"epoch={epoch} val_loss={loss(state['weights'], validation):.6f}", flush=True)
+        report()
 
 
 if __name__ == "__main__":

@@ -187,6 +187,17 @@ TEST_F(CommandRunnerTest, GoesOnFromItsCheckpointWhenItWasLetGoOf) {
   EXPECT_THAT(log_text(), HasSubstr("begin 3 from 3"));
 }
 
+TEST_F(CommandRunnerTest, ASegmentThatIsBegunAgainGoesOnFromWhatItSavedMeanwhile) {
+  script("echo from $TUNEBAND_FROM_RESOURCE; echo '{\"resource\": 3, \"loss\": 1}'");
+  reporter.written_by_this_segment = 2;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("from 0")) << "resume: restart";
+  order.trainer["resume"] = "checkpoint";
+  order.epoch = 2;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("from 2"));
+}
+
 TEST_F(CommandRunnerTest, ACommandThatStartsFromNothingIsToldSo) {
   script("echo from $TUNEBAND_FROM_RESOURCE; echo '{\"resource\": 3, \"loss\": 1}'");
   order.from_resource = 1;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -49,7 +50,11 @@ class CommandRunner final : public TrialRunner {
     if (!diagnostics.ok()) return {kExitInvalidParameters, describe(diagnostics.errors().front())};
     if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not a command"};
     AssignmentOrder order = assigned;
-    if (spec->resume == ResumeMode::restart) order.from_resource = 0;
+    if (spec->resume == ResumeMode::restart) {
+      order.from_resource = 0;
+    } else {  // begun again, its machine had no room: its own directory has what it has saved meanwhile
+      order.from_resource = std::max(order.from_resource, reporter.checkpoint_written());
+    }
 
     if (command_ && !goes_on(order)) {
       reporter.waits_for_others(true);  // for its grace period
