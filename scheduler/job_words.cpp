@@ -84,10 +84,12 @@ std::optional<ExitClass> failure_below_the_top(const std::vector<TrialRow>& tria
 
 std::string last_failure(const std::vector<TrialRow>& trials, ExitClass exit) {
   std::string text(to_string(exit));
-  const auto last = std::find_if(trials.rbegin(), trials.rend(), [&](const TrialRow& trial) {
-    return trial.state == TrialState::failed && trial.exit_class == exit && !trial.message.empty();
-  });
-  if (last != trials.rend()) text += ": " + last->message;
+  const TrialRow* last = nullptr;
+  for (const TrialRow& trial : trials) {
+    const bool told = trial.state == TrialState::failed && trial.exit_class == exit && !trial.message.empty();
+    if (told && (last == nullptr || trial.ended_at >= last->ended_at)) last = &trial;
+  }
+  if (last != nullptr) text += ": " + last->message;
   return text + ". " + std::string(advice(exit));
 }
 
