@@ -74,7 +74,7 @@ std::string full_stop_after(std::string_view text) {
 
 }  // namespace
 
-std::string explain_decision(const DecisionRow& decision, const ParsedJob& job) {
+std::string explain_decision(const DecisionRow& decision, const ParsedJob& job, bool over) {
   const std::string where = fmt::format("Rung {} of bracket {} ({}): ", decision.rung, decision.bracket,
                                         format_resource(decision.resource, job.resource_name));
   if (!decision.value && decision.rule.starts_with("a rule of the debugger"))
@@ -83,6 +83,7 @@ std::string explain_decision(const DecisionRow& decision, const ParsedJob& job) 
     return where + "stopped by the user on the way; its slot was given up, as a failure's is.";
   if (!decision.value) return where + "it failed on the way, and its slot was given up.";
   const std::string value = values_text(decision, job);
+  if (decision.verdict == Verdict::waiting && over) return where + value + ". It ended before there was a verdict.";
   if (decision.verdict == Verdict::waiting) {
     return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
   }

@@ -512,7 +512,8 @@ Result<views::Decisions> Reader::decisions(TrialId trial) {
   views::Decisions shown{rows_from<DecisionRow>(rows.query(trial.job.value, trial.number)), {}};
   const std::shared_ptr<const ParsedJob> job = cached_job(trial.job);
   if (!job) return shown;
-  for (const DecisionRow& decision : shown.decisions) shown.explanation.push_back(explain_decision(decision, *job));
+  for (const DecisionRow& decision : shown.decisions)
+    shown.explanation.push_back(explain_decision(decision, *job, ended(row->state)));
   std::ranges::move(explain_state(*row, *job, advice_on(*row, would_fit(*row))), std::back_inserter(shown.explanation));
   return shown;
 }

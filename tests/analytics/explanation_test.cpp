@@ -145,6 +145,8 @@ TEST(Explain, WaitingFailedAndCompletedHaveTheirOwnSentences) {
             "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75. It waits: the verdict is not certain until more trials "
             "have arrived at "
             "this rung.");
+  EXPECT_EQ(explain_decision(example_decision(Verdict::waiting), example_job(), true),
+            "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75. It ended before there was a verdict.");
   DecisionRow failed = example_decision(Verdict::stopped);
   failed.value.reset();
   EXPECT_EQ(explained(failed), "Rung 1 of bracket 0 (9 rounds): it failed on the way, and its slot was given up.");
