@@ -1,13 +1,13 @@
 #include "simulator/curve_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
 
+#include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "simulator/csv.hpp"
 
@@ -119,10 +119,8 @@ Result<std::string> chosen_metric(const Columns& columns, const std::string& wan
 }
 
 // A whole number, which other programs may have written as "3.0"; exactly, where it has no point.
-std::optional<Value> whole_number(const std::string& cell) {
-  std::int64_t whole = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), whole);
-  if (error == std::errc{} && end == cell.data() + cell.size()) return Value(whole);
+std::optional<Value> integer_of_cell(const std::string& cell) {
+  if (const auto whole = whole_number(cell)) return Value(*whole);
   constexpr double kExact = 9007199254740992.0;  // 2^53
   const auto number = parse_number(cell);
   if (!number || *number != std::floor(*number) || !(std::abs(*number) <= kExact)) return std::nullopt;
@@ -131,7 +129,7 @@ std::optional<Value> whole_number(const std::string& cell) {
 
 // The one of a parameter's values that a cell is the text of.
 std::optional<Value> value_of_cell(const Domain& domain, const std::string& cell) {
-  if (std::holds_alternative<IntDomain>(domain)) return whole_number(cell);
+  if (std::holds_alternative<IntDomain>(domain)) return integer_of_cell(cell);
   std::vector<Value> values;
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) values = categories->values;
   if (const auto* fixed = std::get_if<FixedDomain>(&domain)) values = {fixed->value};

@@ -1,7 +1,5 @@
 #include "cli/client/api_types.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
