@@ -82,7 +82,6 @@ export function curvesOfColumns(columns: CurveColumns): Map<number, Curve> {
 }
 
 export interface DecisionColumns {
-  created_at: string;
   verdicts: Verdict[];
   trial: number[];
   bracket: number[];
@@ -93,8 +92,6 @@ export interface DecisionColumns {
   verdict: number[];
   rank: number[];
   filled: number[];
-  slots: number[];
-  keep: number[];
   cutoff: (NumberText | null)[];
   left_out: number;
 }
@@ -109,8 +106,6 @@ export function decisionsOfColumns(columns: DecisionColumns): Decision[] {
     verdict: columns.verdicts[columns.verdict[index] as number] ?? 'waiting',
     rank: columns.rank[index] as number,
     filled: columns.filled[index] as number,
-    slots: columns.slots[index] as number,
-    keep: columns.keep[index] as number,
     cutoff: columns.cutoff[index] ?? null,
     violation: columns.violation?.[index] ?? 0,
   }));

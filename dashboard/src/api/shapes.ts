@@ -238,8 +238,6 @@ export interface Decision {
   verdict: Verdict;
   rank: number;
   filled: number;
-  slots: number;
-  keep: number;
   cutoff: NumberText | null;
   violation?: NumberText; // of the constraints, where there are any
 }

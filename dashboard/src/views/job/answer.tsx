@@ -5,7 +5,7 @@ import { transport } from '../../api/transport.ts';
 import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
 import { furtherValuesOf, trainingOf, units } from '../../data/explain.ts';
-import { formatCount, formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
+import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../data/numbers.ts';
 import { better } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
@@ -13,6 +13,7 @@ import { ended, type JobStore } from '../../state/job_store.ts';
 import { hrefOf } from '../../state/place.ts';
 import { pick } from '../../state/selection.ts';
 import { trialStates } from '../../api/shapes.ts';
+import { Parameters } from '../trial/trial_parts.tsx';
 
 export function Answer({ store }: { store: JobStore }): JSX.Element | null {
   const summary = store.summary.value;
@@ -67,14 +68,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
           <b data-testid="test-value">{formatNumber(summary.best.test_value)}</b> on the test rows
         </p>
       )}
-      <dl class="parameters">
-        {Object.entries(best.configuration).map(([name, parameter]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd title={String(parameter)}>{formatValue(parameter)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Parameters detail={best} />
       <Copies store={store} trial={best} model={summary.best?.model ?? null} />
       {ended(job) && best.kept_value !== null && transport.live && (
         <p>
