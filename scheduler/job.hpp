@@ -204,6 +204,9 @@ class Job {
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
   std::set<int> wanted_back_;  // of them: the job was held since they began
+  // How often, since their last checkpoint, a worker of theirs was told to end. Not stored: the server tells its own to end when
+  // it is, and begins to count anew.
+  std::unordered_map<int, int> ended_in_vain_;
   int paused_ = 0;
   double least_violation_ = std::numeric_limits<double>::infinity();  // of all results
   bool some_to_end_ = false;

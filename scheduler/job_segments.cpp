@@ -10,7 +10,7 @@ namespace tuneband {
 
 namespace {
 
-constexpr int kAssignmentsInVainMax = 10;                          // to workers that were told to end, of one trial, at no charge
+constexpr int kEndsInVainMax = 10;                                 // of workers that were told to end, of one trial, at no charge
 constexpr std::int64_t kSegmentTrainingMsMax = 1'000'000'000'000;  // 30 years: a worker's word must not overflow the sums
 
 // A worker's word: the segment writes where the trial's files are already, or into a directory of its own.
@@ -190,6 +190,7 @@ void Job::segment_ended(int number, const SegmentEnd& end, Timestamp now) {
   leave_worker(trial, now);
   const bool reached = exit == ExitClass::completed && trial.objective_resource == trial.until_resource;
   if (reached) {
+    ended_in_vain_.erase(number);
     trial.message = message;
     trial.files_epoch = files_epoch_of(trial, files_epoch);
     arrive(trial, trial.objective, now);
@@ -274,9 +275,9 @@ void Job::given_back(int number, Timestamp now) {
 }
 
 void Job::worker_wants_to_end(int number, bool went_on, Timestamp now) {
-  const TrialRow& its = trial(number);
-  const int assigned_in_vain = its.attempts_in_all - its.rung - 1;
-  if (went_on || assigned_in_vain < kAssignmentsInVainMax) return given_back(number, now);
+  int& in_vain = ended_in_vain_[number];
+  in_vain = went_on ? 0 : in_vain + 1;
+  if (in_vain <= kEndsInVainMax) return given_back(number, now);
   segment_ended(
       number,
       {ExitClass::worker_lost, "its worker was told to end (SIGTERM), as others were before it, and the trial did not get on"},
