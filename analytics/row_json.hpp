@@ -1,6 +1,7 @@
 // Rows as JSON, in the shapes of docs/api.md. Pure: what stands elsewhere (configurations, notes) comes with them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,11 @@ inline double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000.0
 // From creation to the end, or to `now`, less the time it was with a worker.
 std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
 
-// 1 and how often a segment had to be started again, after a lost worker or a crash; 0: never started. A trial heads for `rung`
-// after one segment for each rung below, so what was started beyond those are attempts.
-inline int attempts_shown(const TrialRow& trial) { return trial.attempts_in_all - (trial.attempts_in_all > 0 ? trial.rung : 0); }
+// 1 and how often a segment had to be started again, whatever for; 0: never started. A trial heads for `rung` after one segment
+// for each rung below, so what was started beyond those are attempts; before that of its rung is started there may be none.
+inline int attempts_shown(const TrialRow& trial) {
+  return trial.attempts_in_all == 0 ? 0 : std::max(1, trial.attempts_in_all - trial.rung);
+}
 
 // Of a trial that failed so; `would_fit` stands first. Of one that did not fail: "".
 std::string advice_on(ExitClass exit_class, std::string_view would_fit);

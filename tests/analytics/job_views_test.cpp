@@ -80,6 +80,14 @@ TEST_F(JobViewsTest, AColumnForEachNumberOfATrialsRow) {
   EXPECT_EQ(shown.at("states").at(shown.at("state").at(0).get<std::size_t>()), "stopped");
 }
 
+TEST_F(JobViewsTest, ATrialThatWaitsForItsNextRungHasHadOneAttempt) {
+  TrialRow promoted = pending_trial(1, 0);
+  promoted.rung = 2;
+  promoted.attempts_in_all = 2;
+  write_job({promoted, pending_trial(1, 1)}, 2);
+  EXPECT_EQ(columns().at("attempts"), Json::array({1, 0}));
+}
+
 TEST_F(JobViewsTest, ReplicasAreAColumnWhereATrialHasMoreThanOne) {
   TrialRow replicated = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
   write_job({replicated, pending_trial(1, 1)}, 2);
