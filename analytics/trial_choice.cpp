@@ -17,15 +17,16 @@ constexpr std::size_t kBestShare = 4;  // one in so many
 
 struct Ended {
   int number = 0;
-  std::optional<double> value;  // finite, of a trial that meets the constraints
+  std::optional<double> value;  // of the trial (kValueOfTrial), finite, where it meets the constraints
   std::int64_t value_resource = 0;
   Spent own;
 };
 
 std::vector<Ended> by_end(Connection& connection, JobId job) {
   Statement rows = connection.prepare(
-      "SELECT number, objective, objective_resource, violation, resource, training_ms * (1 + json_array_length(peers)) "
-      "FROM trials WHERE job = ? AND started_at IS NOT NULL ORDER BY ended_at IS NULL, ended_at, number");
+      joined({"SELECT number, ", kValueOfTrial,
+              ", objective_resource, violation, resource, training_ms * (1 + json_array_length(peers)) "
+              "FROM trials WHERE job = ? AND started_at IS NOT NULL ORDER BY ended_at IS NULL, ended_at, number"}));
   std::vector<Ended> all;
   for (rows.query(job.value); rows.step();) {
     Ended one{rows.small_integer(0), std::nullopt, rows.integer(2), {rows.integer(4), rows.integer(5)}};

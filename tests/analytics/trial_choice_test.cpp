@@ -108,6 +108,18 @@ TEST_F(TrialChoiceTest, RaisedAreThoseBetterThanAllBeforeOrThanThoseOfThemThatCa
   EXPECT_THAT(cost(9, Goal::minimize).raised, ElementsAre(0, 1, 2));
 }
 
+TEST_F(TrialChoiceTest, WhatATrialKeepsIsWhatRaises) {
+  const auto keeping = [&](double kept) {
+    TrialRow row = trial(0.5);
+    row.kept_value = kept;
+    return row;
+  };
+  write(keeping(0.6));
+  write(trial(0.55));
+  write(keeping(0.7));
+  EXPECT_THAT(cost().raised, ElementsAre(0, 2));
+}
+
 TEST_F(TrialChoiceTest, WhatViolatesAConstraintOrIsNotFiniteRaisesNothing) {
   for (const std::optional<double> objective : {std::optional(kNan), std::optional(kInfinity), std::optional<double>()})
     write(trial(objective, 27));

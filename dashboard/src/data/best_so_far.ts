@@ -30,8 +30,14 @@ type Judged = Pick<Job, 'max_resource' | 'rungs_compare'> & { objective: Pick<Jo
 export function levelThatCounts(rows: readonly TrialRow[], job: Judged): number {
   if (job.rungs_compare) return 0;
   let highest = 0;
-  for (const row of rows) if (row.objective !== null && row.objectiveResource > highest) highest = row.objectiveResource;
+  for (const row of rows) if (valueThatCounts(row) !== null) highest = Math.max(highest, row.objectiveResource);
   return Math.min(job.max_resource, highest);
+}
+
+// Finite, of a trial that meets the constraints.
+function valueThatCounts(row: TrialRow): number | null {
+  const value = valueOf(row);
+  return value !== null && Number.isFinite(value) && row.violation <= 0 ? value : null;
 }
 
 export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis, now: number): BestSoFar {
@@ -45,8 +51,8 @@ export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis
   for (const row of byEnd) {
     const before = axis === 'resource' ? row.resourceSoFar : row.workerSecondsSoFar;
     spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
-    const value = valueOf(row);
-    if (value === null || !Number.isFinite(value) || row.violation > 0) continue;
+    const value = valueThatCounts(row);
+    if (value === null) continue;
     const counts = row.objectiveResource >= resource;
     points.push({ cost: axis === 'time' ? at(row) : spent, value, trial: row.number, state: row.state, counts });
   }

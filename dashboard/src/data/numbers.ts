@@ -65,10 +65,11 @@ export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';
   if (seconds < 0.0095) return `${Math.round(seconds * 1e4) / 10} ms`;
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
-  if (seconds < minute) return `${Math.round(seconds)} s`;
-  if (seconds < hour) return `${Math.floor(seconds / minute)} min ${Math.round(seconds % minute)} s`.replace(' 60 s', ' 59 s');
-  if (seconds < day) return `${Math.floor(seconds / hour)} h ${Math.floor((seconds % hour) / minute)} min`;
-  return `${Math.floor(seconds / day)} d ${Math.floor((seconds % day) / hour)} h`;
+  const whole = Math.round(seconds);
+  if (whole < minute) return `${whole} s`;
+  if (whole < hour) return `${Math.floor(whole / minute)} min ${whole % minute} s`;
+  if (whole < day) return `${Math.floor(whole / hour)} h ${Math.floor((whole % hour) / minute)} min`;
+  return `${Math.floor(whole / day)} d ${Math.floor((whole % day) / hour)} h`;
 }
 
 export function formatAgo(at: string, now: number): string {

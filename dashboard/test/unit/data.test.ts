@@ -26,7 +26,7 @@ test('numbers have the digits that a person needs', () => {
 });
 
 test('durations and shares', () => {
-  assert.deepEqual([0.002, 0.5, 7.25, 59, 90, 3720, 90000].map(formatDuration), ['2 ms', '0.50 s', '7.3 s', '59 s', '1 min 30 s', '1 h 2 min', '1 d 1 h']);
+  assert.deepEqual([0.002, 0.5, 7.25, 59, 59.6, 90, 119.7, 3599.8, 3720, 90000].map(formatDuration), ['2 ms', '0.50 s', '7.3 s', '59 s', '1 min 0 s', '1 min 30 s', '2 min 0 s', '1 h 0 min', '1 h 2 min', '1 d 1 h']);
   assert.deepEqual([0, 1, 2].map((count) => formatCount(count, 'trial')), ['0 trials', '1 trial', '2 trials']);
   assert.deepEqual([0, 0.004, 0.5, 1].map(formatShare), ['0 %', '0.40 %', '50 %', '100 %']);
 });
@@ -98,6 +98,17 @@ test('the best so far counts at the highest resource alone, by what was spent un
   assert.deepEqual(found.anywhere.map((step) => step.trial), [0]);
   assert.equal(found.end, 48);
   assert.deepEqual(bestSoFar(rows, judged('minimize', 9), 'time', 10).steps.map((step) => [step.trial, step.cost]), [[1, 2], [2, 3]]);
+});
+
+test('a level that only values without meaning have come to does not count', () => {
+  const rows = [
+    rowOf({ number: 0, state: 'completed', objective: NaN, objectiveResource: 9, resource: 9, ended: 1 }),
+    rowOf({ number: 1, state: 'completed', objective: 0.8, objectiveResource: 9, resource: 9, ended: 2, violation: 0.1 }),
+    rowOf({ number: 2, state: 'stopped', objective: 0.7, objectiveResource: 3, resource: 3, ended: 3 }),
+  ];
+  const found = bestSoFar(rows, judged('maximize', 9), 'time', 10);
+  assert.equal(found.resource, 3);
+  assert.deepEqual(found.steps.map((step) => step.trial), [2]);
 });
 
 test('where rungs compare the best so far is what trials keep, from any rung, as the server ranks them', () => {
