@@ -16,6 +16,8 @@ std::string format_number(double value);
 
 // With six digits at most, for a sentence.
 std::string short_number(double value);
+// "0.5 s".
+std::string in_seconds(std::int64_t ms);
 
 // The whole text as a double ("nan" and "inf" in any case included), or nothing.
 std::optional<double> parse_number(std::string_view text);

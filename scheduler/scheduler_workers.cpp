@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "core/check.hpp"
+#include "core/text.hpp"
 #include "scheduler/scheduler_state.hpp"
 
 namespace tuneband {
@@ -214,7 +215,7 @@ void Scheduler::State::on(const SuggestionMade& event) {
 void Scheduler::State::on(const TimePassed&) {
   for (auto oldest = fleet.oldest(); oldest && now - oldest->first >= options.lease_ms; oldest = fleet.oldest()) {
     lose(oldest->second, EventKind::worker_lost,
-         {ExitClass::worker_lost, "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s"});
+         {ExitClass::worker_lost, "the worker was not heard of for " + in_seconds(options.lease_ms)});
   }
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/text.hpp"
 #include "os/control_group.hpp"
 #include "os/file_text.hpp"
 #include "os/oom_kills.hpp"
@@ -214,7 +215,7 @@ void Supervisor::expect_word(Slot& slot, std::int64_t within_ms, bool last_chanc
     if (!last_chance) return expect_word(slot, options_.last_word_ms, true);
     log_warning("a local worker says nothing: it is killed",
                 {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"silence_ms_max", options_.silence_ms_max}});
-    slot.kill("said nothing for " + std::to_string(options_.silence_ms_max / 1000) + " s, and was killed");
+    slot.kill("said nothing for " + in_seconds(options_.silence_ms_max) + ", and was killed");
   });
 }
 

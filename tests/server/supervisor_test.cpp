@@ -176,7 +176,7 @@ TEST_F(SupervisorTest, AWorkerThatLivesAndSaysNothingIsKilledAndReplaced) {
   ::kill(static_cast<pid_t>(silent), SIGSTOP);
   ASSERT_TRUE(loop_until(loop_, [&] { return !ended_.empty() && supervisor.workers()[0].pid != 0; }));
   EXPECT_EQ(ended_.front().worker.value, "w");
-  EXPECT_EQ(ended_.front().how.message, "the worker process local-0 said nothing for 0 s, and was killed");
+  EXPECT_EQ(ended_.front().how.message, "the worker process local-0 said nothing for 0.02 s, and was killed");
   EXPECT_NE(pid(0), silent);
 }
 

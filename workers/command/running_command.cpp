@@ -35,8 +35,6 @@ int remaining_ms(CommandClock::time_point deadline) {
 
 }  // namespace
 
-std::string in_seconds(std::int64_t ms) { return short_number(static_cast<double>(ms) / 1000) + " s"; }
-
 RunningCommand::RunningCommand(Process process, MetricParser parser, std::int64_t from_resource, std::int64_t grace_ms)
     : process_(std::move(process)),
       parser_(std::move(parser)),

@@ -16,9 +16,6 @@
 
 namespace tuneband::workers {
 
-// "2.5 s"
-std::string in_seconds(std::int64_t ms);
-
 class RunningCommand {
  public:
   RunningCommand(Process process, MetricParser parser, std::int64_t from_resource, std::int64_t grace_ms);
