@@ -1,5 +1,7 @@
 // What can be said of a job's document only as a whole.
+#include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include "core/text.hpp"
 #include "scheduler/job_spec_parts.hpp"
@@ -31,15 +33,29 @@ void warn_of_other_trials(const JobSpec& spec, Diagnostics& diagnostics) {
   }
 }
 
+// How a grid is to be asked for that leaves none of its values out; "": no grid is so fine.
+std::string with_each_value(const SearchSpace& space) {
+  double points = 0;
+  for (const Parameter& parameter : space.parameters()) {
+    const double count = count_of_values(parameter.domain);
+    const auto* ints = std::get_if<IntDomain>(&parameter.domain);
+    if (ints != nullptr && ints->step == 1) points = std::max(points, count);
+    if (count > kGridPointsMax) return "";
+  }
+  const bool fits = points <= SamplerSpec().grid_points;
+  return fits ? "the sampler `grid`" : "the sampler `grid` with `grid_points` " + format_number(points);
+}
+
 void warn_of_a_small_space(const JobSpec& spec, Diagnostics& diagnostics) {
   const double count = spec.search_space.configurations();
   if (count == 1) {
     diagnostics.warning("search_space", "every parameter is fixed: all trials are the same");
   } else if (spec.limits.max_trials && spec.sampler.type != SamplerType::grid && count < *spec.limits.max_trials) {
+    const std::string grid = with_each_value(spec.search_space);
     diagnostics.warning("limits.max_trials",
                         "is " + std::to_string(*spec.limits.max_trials) + ", and the search space has no more than " +
                             format_number(count) + " configurations: some are tried again",
-                        "lower it, or take the sampler `grid`, which tries each once");
+                        grid.empty() ? "lower it" : "lower it, or take " + grid + ", which tries each once");
   }
 }
 

@@ -283,6 +283,28 @@ TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
   EXPECT_THAT(warnings("grid", 5), IsEmpty());
 }
 
+TEST(JobSpec, RecommendsAGridOnlyOfTheFinenessThatTriesEachConfiguration) {
+  const auto hint = [](const Json& domain, int max_trials) -> std::string {
+    Diagnostics diagnostics;
+    parse_document(document_of({{"spec",
+                                 {{"name", "small"},
+                                  {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
+                                  {"search_space", {{"a", domain}}},
+                                  {"trainer", Json::object()},
+                                  {"sampler", {{"type", "random"}}},
+                                  {"scheduler", {{"max_resource", 27}}},
+                                  {"limits", {{"max_trials", max_trials}}}}}}),
+                   diagnostics);
+    return diagnostics.warnings().empty() ? "" : diagnostics.warnings().front().hint;
+  };
+  const auto ints = [](int max, int step) { return Json{{"type", "int"}, {"min", 1}, {"max", max}, {"step", step}}; };
+  EXPECT_EQ(hint(ints(5, 1), 6), "lower it, or take the sampler `grid`, which tries each once");
+  EXPECT_EQ(hint(ints(11, 2), 7), "lower it, or take the sampler `grid`, which tries each once");
+  EXPECT_EQ(hint(ints(6, 1), 7), "lower it, or take the sampler `grid` with `grid_points` 6, which tries each once");
+  EXPECT_EQ(hint(ints(1000, 1), 1001), "lower it, or take the sampler `grid` with `grid_points` 1000, which tries each once");
+  EXPECT_EQ(hint(ints(1001, 1), 1002), "lower it");
+}
+
 TEST(JobSpec, WarnsOfARuleThatComparesWithATrialThatWillNotBe) {
   const auto warnings = [](int other, int max_trials) {
     const Json rules{{{"rule", "exploding_tensor"}},
