@@ -65,6 +65,13 @@ void Assignment::checkpointed(std::int64_t resource) {
 void Assignment::waits_for(const std::string& what) {
   const std::lock_guard lock(mutex_);
   waits_for_ = what;
+  waiting_since_ = Clock::now();
+}
+
+void Assignment::tries_again() {
+  const std::lock_guard lock(mutex_);
+  if (waiting_since_) waited_ += Clock::now() - *waiting_since_;
+  waiting_since_.reset();
 }
 
 std::int64_t Assignment::checkpoint_written() const {
@@ -117,7 +124,8 @@ protocol::AssignmentStatus Assignment::status() const {
   status.checkpoint_resource = checkpoint_resource_;
   if (!result_) status.message = waits_for_;
   status.files_epoch = files_epoch_;
-  status.training_ms = std::chrono::duration_cast<std::chrono::milliseconds>((result_ ? end_ : Clock::now()) - begin_).count();
+  const auto until = result_ ? end_ : waiting_since_.value_or(Clock::now());
+  status.training_ms = std::chrono::duration_cast<std::chrono::milliseconds>(until - begin_ - waited_).count();
   std::size_t values = 0;
   for (const protocol::Observation& observation : observations_) {
     values += observation.metrics.size();

@@ -40,8 +40,10 @@ class Assignment final : public TrialReporter {
   void waits_for_others(bool waits) override { waits_for_others_ = waits; }
   bool should_stop() const override { return stop_; }
   int stop_fd() const override { return stop_event_.fd(); }
-  // It waits for its machine, and for what of it (machine_fault.hpp); until its next progress.
+  // It waits for its machine, and for what of it (machine_fault.hpp), which is told until its next progress. Until tries_again()
+  // it does not train.
   void waits_for(const std::string& what);
+  void tries_again();
   // The first result counts: a segment that was given up may come to another end yet.
   void finish(SegmentResult result);
 
@@ -76,6 +78,8 @@ class Assignment final : public TrialReporter {
   std::int64_t began_resource_ = 0;
   std::int64_t checkpoint_resource_ = 0;
   std::string waits_for_;
+  std::optional<Clock::time_point> waiting_since_;
+  Clock::duration waited_{};
   std::int64_t checkpoint_taken_ = 0;
   std::int64_t files_epoch_ = 0;
   std::optional<Clock::time_point> stop_requested_at_;

@@ -51,6 +51,7 @@ SegmentResult run_patiently(TrialRunner& runner, Assignment& assignment, const s
     if (wait_ms == kMachineWaitMsMin) note(result.message);
     assignment.waits_for(result.waits_for);
     wait_for_machine(assignment, wait_ms);
+    assignment.tries_again();
     if (assignment.should_stop()) return {kExitStopped, ""};
   }
 }

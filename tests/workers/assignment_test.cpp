@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,30 @@ TEST(Assignment, OfMoreMetricsThanASyncTakesTheObjectiveStaysAlsoOfWhatIsKept) {
 }
 
 // A quote is two bytes of JSON.
+TEST(Assignment, DoesNotTrainWhileItWaitsForItsMachine) {
+  const auto pass = [] {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < until) continue;
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  Assignment assignment({});
+  pass();
+  assignment.waits_for("room on its disk");
+  const std::int64_t before = assignment.status().training_ms;
+  EXPECT_GE(before, 20);
+  pass();
+  EXPECT_EQ(assignment.status().training_ms, before);
+  assignment.tries_again();
+  pass();
+  assignment.waits_for("room on its disk");
+  pass();
+  assignment.tries_again();
+  assignment.finish({kExitCompleted, ""});
+  const auto lasted = std::chrono::steady_clock::now() - begun;
+  EXPECT_GE(assignment.status().training_ms, before + 20);
+  EXPECT_LE(assignment.status().training_ms, std::chrono::duration_cast<std::chrono::milliseconds>(lasted).count() - 40);
+}
+
 TEST(Assignment, WhatGoesIntoOneSyncFitsWhateverTheNamesOfTheMetrics) {
   Assignment assignment({});
   Metrics metrics;
