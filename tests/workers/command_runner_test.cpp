@@ -94,6 +94,14 @@ TEST_F(CommandRunnerTest, TheReportOfTheRungHasTheMetricOfAConstraintThatComesAf
   EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=0.5 acc=0.9"));
 }
 
+TEST_F(CommandRunnerTest, WhatGoesOnAndReportsNothingIsToldThatItsCheckpointMayBeFurther) {
+  script("echo nothing is left to be done");
+  order.trainer["resume"] = "checkpoint";
+  EXPECT_THAT(run().message, Not(HasSubstr("go on")));
+  order.from_resource = 2;
+  EXPECT_THAT(run().message, HasSubstr("it was to go on from resource 2: a checkpoint may be further than what was reported"));
+}
+
 TEST_F(CommandRunnerTest, WithoutTheObjectiveItSaysWhichMetricsCame) {
   script(R"(echo "{\"los\": 0.5, \"acc\": 1}"; echo "{\"los\": 0.4}")");
   EXPECT_THAT(run().message, HasSubstr("without a value of `loss`; it gave values of `acc` and `los`"));

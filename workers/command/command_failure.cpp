@@ -114,6 +114,10 @@ SegmentResult without_metric(const protocol::AssignmentOrder& order, const Comma
     return {kExitNoMetric, message + why_a_report_may_lack(command)};
   }
   std::string message = "the command ended without a value of `" + order.objective_metric + "`";
+  if (spec.resume == ResumeMode::checkpoint && order.from_resource > 0) {
+    message += "; it was to go on from resource " + std::to_string(order.from_resource) +
+               ": a checkpoint may be further than what was reported, and then its value is to be reported again";
+  }
   const std::string misses = in_one_line(command.near_misses());
   if (!command.names_seen().empty()) message += "; it gave values of " + in_ticks(command.names_seen());
   if (!misses.empty()) message += "; lines that name it but do not fit: " + misses;
