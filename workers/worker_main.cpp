@@ -42,8 +42,8 @@ using tuneband::workers::Worker;
 using tuneband::workers::WorkerOptions;
 
 constexpr int kExitGaveUp = 3;
-constexpr int kNice = 5;  // the server, which decides for many workers, goes first
-constexpr std::size_t kNameSizeMax = 100;
+constexpr int kNice = 5;                  // the server, which decides for many workers, goes first
+constexpr std::size_t kNameSizeMax = 80;  // its id, which the server takes up to 100 of, has 17 more
 constexpr std::size_t kAddressSizeMax = 255;
 constexpr const char* kStartedAgain = "TUNEBAND_WORKER_STARTED_AGAIN";
 constexpr const char* kIdOfReplaced = "TUNEBAND_WORKER_ID";
