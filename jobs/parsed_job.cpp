@@ -119,7 +119,7 @@ ParsedJob read(const Json& document, Diagnostics& of_job, Diagnostics& of_traine
   ParsedJob job;
   job.spec = JobSpec::parse(document, of_job);
   if (!job.spec.trainer.is_object()) return job;
-  job.trainer = parse_trainer(job.spec.trainer, "trainer", "/", of_trainer);
+  job.trainer = parse_trainer(job.spec.trainer, "trainer", of_trainer);
   job.resource_name = resource_name(job.trainer);
   if (of_trainer.ok()) job.spec.data_key = data_key(job.trainer);
   if (of_job.ok()) job.plan = make_plan(job.spec);

@@ -26,9 +26,7 @@ Json key_of(const std::variant<Rows...>& rows) {
 
 }  // namespace
 
-std::string resolve_path(const std::string& path, const std::string& base_dir) {
-  return (std::filesystem::path(base_dir) / path).lexically_normal().string();
-}
+std::string normal_path(const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); }
 
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
@@ -39,14 +37,14 @@ std::optional<std::string> scalar_text(const Json& value) {
   return std::nullopt;
 }
 
-std::string read_path(ObjectReader& reader, const std::string& field, const std::string& base_dir) {
+std::string read_path(ObjectReader& reader, const std::string& field) {
   const auto path = reader.text(field, {1, kPathSizeMax});
   if (!path) return "";
   if (has_nul(*path)) reader.diagnostics().error(reader.path_to(field), "has a NUL byte in it");
-  return resolve_path(*path, base_dir);
+  return normal_path(*path);
 }
 
-TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
+TrainerSpec parse_trainer(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   ObjectReader reader(json, path, diagnostics);
   reader.require_present("type");
   const auto type = reader.word("type", {"xgboost", "command"});
@@ -55,9 +53,9 @@ TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::
   reader.word("preflight", {"files", kPreflightLocal});
   TrainerSpec spec;
   if (*type == 0) {
-    spec = read_xgboost(reader, base_dir);
+    spec = read_xgboost(reader);
   } else {
-    spec = read_command(reader, base_dir);
+    spec = read_command(reader);
   }
   reader.finish();
   return spec;

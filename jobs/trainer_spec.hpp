@@ -139,8 +139,8 @@ struct CommandSpec {
 
 using TrainerSpec = std::variant<XgboostSpec, CommandSpec>;
 
-// Reads job.trainer but for `replicas`, which is the scheduler's. Relative paths are resolved against `base_dir`.
-TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics);
+// Reads job.trainer but for `replicas`, which is the scheduler's.
+TrainerSpec parse_trainer(const Json& json, const std::string& path, Diagnostics& diagnostics);
 
 // The eval metrics to train with: the spec's, or where it has none what the objective metric ("validation-auc") needs.
 std::vector<std::string> eval_metrics_for(const XgboostSpec& spec, const std::string& objective_metric);

@@ -46,12 +46,12 @@ std::vector<std::string> read_argv(ObjectReader& reader) {
 
 bool is_variable_name(const std::string& name) { return !name.empty() && !has_nul(name) && name.find('=') == std::string::npos; }
 
-void read_reference(const std::string& name, const Json& json, const std::string& path, const std::string& base_dir,
-                    CommandSpec& spec, Diagnostics& diagnostics) {
+void read_reference(const std::string& name, const Json& json, const std::string& path, CommandSpec& spec,
+                    Diagnostics& diagnostics) {
   using Source = EnvironmentReference::Source;
   ObjectReader reader(json, path, diagnostics);
   const auto variable = reader.text("from_environment", {1, kPathSizeMax});
-  const std::string file = reader.has("file") ? read_path(reader, "file", base_dir) : "";
+  const std::string file = reader.has("file") ? read_path(reader, "file") : "";
   reader.finish();
   if (variable.has_value() == !file.empty()) {
     diagnostics.error(path, "expected a text, {\"from_environment\": NAME} or {\"file\": PATH}");
@@ -62,7 +62,7 @@ void read_reference(const std::string& name, const Json& json, const std::string
   }
 }
 
-void read_environment(ObjectReader& reader, const std::string& base_dir, CommandSpec& spec) {
+void read_environment(ObjectReader& reader, CommandSpec& spec) {
   const Json* json = reader.find("environment");
   if (json == nullptr) return;
   const std::string path = reader.path_to("environment");
@@ -76,7 +76,7 @@ void read_environment(ObjectReader& reader, const std::string& base_dir, Command
     if (!is_variable_name(name)) {
       diagnostics.error(at, "is not a name for an environment variable");
     } else if (value.is_object()) {
-      read_reference(name, value, at, base_dir, spec, diagnostics);
+      read_reference(name, value, at, spec, diagnostics);
     } else if (!text || has_nul(*text)) {
       diagnostics.error(at, "expected a text, {\"from_environment\": NAME} or {\"file\": PATH}");
     } else if (*text == kMaskedValue) {
@@ -141,16 +141,16 @@ void read_may_end_early(ObjectReader& reader, CommandSpec& spec) {
 
 }  // namespace
 
-CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
+CommandSpec read_command(ObjectReader& reader) {
   CommandSpec spec;
   reader.also_called("argv", {"command", "cmd", "args", "entrypoint", "script"});
   reader.also_called("environment", {"env"});
   reader.also_called("working_dir", {"cwd", "workdir", "working_directory"});
   spec.argv = read_argv(reader);
-  read_environment(reader, base_dir, spec);
+  read_environment(reader, spec);
   read_pass_environment(reader, spec);
   const std::string working_dir = reader.text_or("working_dir", "", {0, kPathSizeMax});
-  if (!working_dir.empty()) spec.working_dir = resolve_path(working_dir, base_dir);
+  if (!working_dir.empty()) spec.working_dir = normal_path(working_dir);
   read_metrics(reader, spec);
   spec.resource_regex = reader.text_or("resource_regex", "", {0, kRegexSizeMax});
   spec.resource_name = reader.text_or("resource_name", spec.resource_name, {1, 50});

@@ -80,35 +80,35 @@ DataFormat read_format(ObjectReader& reader, const std::string& train) {
   return DataFormat::csv;
 }
 
-std::string checked_path(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
+std::string checked_path(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   const bool text = json.is_string() && !json.get_ref<const std::string&>().empty();
   if (!text || json.get_ref<const std::string&>().size() > kPathSizeMax || has_nul(json.get_ref<const std::string&>())) {
     diagnostics.error(path, "expected a path, got " + excerpt(json));
     return "";
   }
-  return resolve_path(json.get<std::string>(), base_dir);
+  return normal_path(json.get<std::string>());
 }
 
 // A path, or an array of them.
-std::vector<std::string> read_train(ObjectReader& data, const std::string& base_dir) {
+std::vector<std::string> read_train(ObjectReader& data) {
   const Json* json = data.require("train");
   if (json == nullptr) return {};
   const std::string path = data.path_to("train");
-  if (!json->is_array()) return {read_path(data, "train", base_dir)};
+  if (!json->is_array()) return {read_path(data, "train")};
   std::vector<std::string> files;
   if (json->empty() || json->size() > kTrainFilesMax) {
     data.diagnostics().error(path, "expected a path or an array of 1 to " + std::to_string(kTrainFilesMax) + " paths");
   } else {
     for (std::size_t i = 0; i < json->size(); ++i)
-      files.push_back(checked_path((*json)[i], join_path(path, i), base_dir, data.diagnostics()));
+      files.push_back(checked_path((*json)[i], join_path(path, i), data.diagnostics()));
   }
   return files;
 }
 
-std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& field, const std::string& base_dir) {
+std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& field) {
   const Json* json = data.find(field);
   if (json == nullptr) return std::nullopt;
-  if (json->is_string()) return read_path(data, field, base_dir);
+  if (json->is_string()) return read_path(data, field);
   if (!json->is_object()) {
     data.diagnostics().error(data.path_to(field), "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
     return SplitSpec{};
@@ -140,8 +140,8 @@ FoldsSpec read_folds(ObjectReader& data) {
   return folds;
 }
 
-ValidationRows read_validation(ObjectReader& data, const std::string& base_dir) {
-  const auto rows = read_held_out(data, "validation", base_dir);
+ValidationRows read_validation(ObjectReader& data) {
+  const auto rows = read_held_out(data, "validation");
   if (data.has("folds")) {
     if (rows) {
       data.diagnostics().error(data.path_to("folds"), "takes the place of validation, and both are set", "leave one of them out");
@@ -238,15 +238,15 @@ void refuse_csv_fields(ObjectReader& reader) {
 
 }  // namespace
 
-DataSpec read_data(ObjectReader& trainer, const std::string& base_dir) {
+DataSpec read_data(ObjectReader& trainer) {
   DataSpec data;
   const Json* json = trainer.require("data");
   if (json == nullptr) return data;
   ObjectReader reader(*json, trainer.path_to("data"), trainer.diagnostics());
-  data.train = read_train(reader, base_dir);
+  data.train = read_train(reader);
   data.format = read_format(reader, data.train.empty() ? "" : data.train.front());
-  data.validation = read_validation(reader, base_dir);
-  data.test = read_held_out(reader, "test", base_dir);
+  data.validation = read_validation(reader);
+  data.test = read_held_out(reader, "test");
   check_rest(data, reader.path_to("test"), reader.diagnostics());
   if (data.format == DataFormat::csv) {
     read_csv_fields(reader, data);

@@ -11,9 +11,9 @@
 
 namespace tuneband {
 
-XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir);  // trainer_spec_xgboost.cpp
-DataSpec read_data(ObjectReader& trainer, const std::string& base_dir);       // trainer_spec_data.cpp
-CommandSpec read_command(ObjectReader& reader, const std::string& base_dir);  // trainer_spec_command.cpp
+XgboostSpec read_xgboost(ObjectReader& reader);  // trainer_spec_xgboost.cpp
+DataSpec read_data(ObjectReader& trainer);       // trainer_spec_data.cpp
+CommandSpec read_command(ObjectReader& reader);  // trainer_spec_command.cpp
 
 // ---- what several of them need
 // -------------------------------------------------------------------------------------------------
@@ -25,8 +25,8 @@ inline std::int64_t to_ms(double seconds) { return static_cast<std::int64_t>(sec
 bool has_nul(const std::string& text);
 // A text as it is, a number or truth value as JSON writes it; nothing: it is neither.
 std::optional<std::string> scalar_text(const Json& value);
-std::string resolve_path(const std::string& path, const std::string& base_dir);
+std::string normal_path(const std::string& path);
 // Of a field that has to be there; "": it has a fault, which was told.
-std::string read_path(ObjectReader& reader, const std::string& field, const std::string& base_dir);
+std::string read_path(ObjectReader& reader, const std::string& field);
 
 }  // namespace tuneband

@@ -62,9 +62,9 @@ std::vector<std::string> read_eval_metrics(ObjectReader& trainer) {
 
 }  // namespace
 
-XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
+XgboostSpec read_xgboost(ObjectReader& reader) {
   XgboostSpec spec;
-  spec.data = read_data(reader, base_dir);
+  spec.data = read_data(reader);
   spec.parameters = read_parameters(reader);
   spec.eval_metrics = read_eval_metrics(reader);
   spec.eval_train = reader.boolean_or("eval_train", false);

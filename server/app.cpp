@@ -327,7 +327,7 @@ std::int64_t App::ending_ms() const {
   std::int64_t longest = 0;
   for (const auto& spec : engine_.scheduler().specs()) {
     Diagnostics told_before;
-    const TrainerSpec trainer = parse_trainer(spec->trainer, "trainer", "/", told_before);
+    const TrainerSpec trainer = parse_trainer(spec->trainer, "trainer", told_before);
     if (const auto* command = std::get_if<CommandSpec>(&trainer)) longest = std::max(longest, command->grace_ms);
   }
   return longest + kToldMs;

@@ -139,7 +139,7 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
     diagnostics.error("trainer", "is missing");
     return;
   }
-  const TrainerSpec spec = parse_trainer(*trainer, "trainer", "", diagnostics);
+  const TrainerSpec spec = parse_trainer(*trainer, "trainer", diagnostics);
   if (!diagnostics.ok()) return;
   const std::string objective = objective_metric_of(*job);
   check_distribution(*job, threads_of(spec), machine, diagnostics);

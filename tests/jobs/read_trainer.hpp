@@ -21,7 +21,7 @@ struct ReadTrainer {
 
 inline ReadTrainer read_trainer(const Json& json) {
   Diagnostics diagnostics;
-  ReadTrainer read{parse_trainer(json, "trainer", "/jobs", diagnostics), {}};
+  ReadTrainer read{parse_trainer(json, "trainer", diagnostics), {}};
   read.errors = described(diagnostics.errors());
   return read;
 }

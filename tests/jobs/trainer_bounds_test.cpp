@@ -190,7 +190,7 @@ TEST(TrainerBounds, VariablesComeFromTheWorkersEnvironmentOrFromAFile) {
   const auto of_file = std::get<CommandSpec>(with_secret({{"file", "token"}}).spec).environment_references;
   ASSERT_EQ(of_file.size(), 1U);
   EXPECT_EQ(of_file[0].source, Source::file);
-  EXPECT_EQ(of_file[0].from, "/jobs/token");
+  EXPECT_EQ(of_file[0].from, "token");
   EXPECT_THAT(with_secret({{"from_environment", "A=B"}}).errors,
               ElementsAre(StartsWith("trainer.environment.SECRET.from_environment: is not a name")));
   EXPECT_THAT(with_secret({{"from_environment", "A"}, {"x", 1}}).errors, ElementsAre(HasSubstr("SECRET.x: unknown field")));

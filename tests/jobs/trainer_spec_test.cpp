@@ -32,7 +32,7 @@ TEST(TrainerSpec, ReadsAnXgboostTrainerWithDefaults) {
   const auto [spec, errors] = read_trainer(xgboost());
   EXPECT_THAT(errors, IsEmpty());
   const auto& read = std::get<XgboostSpec>(spec);
-  EXPECT_THAT(read.data.train, ElementsAre("/jobs/data/bank.csv"));
+  EXPECT_THAT(read.data.train, ElementsAre("data/bank.csv"));
   EXPECT_EQ(read.data.format, DataFormat::csv);
   EXPECT_EQ(std::get<SplitSpec>(read.data.validation).fraction, 0.2);
   EXPECT_THAT(read.eval_metrics, ElementsAre("auc"));
@@ -69,7 +69,7 @@ TEST(TrainerSpec, ReadsEveryFieldOfAnXgboostTrainer) {
   EXPECT_EQ(read.data.weight, "4");
   EXPECT_EQ(read.data.group, "5");
   EXPECT_TRUE(read.data.test_split()->stratified);
-  EXPECT_EQ(std::get<std::string>(read.data.validation), "/jobs/valid.csv");
+  EXPECT_EQ(std::get<std::string>(read.data.validation), "valid.csv");
   EXPECT_THAT(read.parameters, ElementsAre(std::pair{"eta", "0.1"}, std::pair{"max_depth", "6"}, std::pair{"one_drop", "true"}));
   EXPECT_EQ(read.checkpoint_interval_ms, 500);
 }
@@ -88,10 +88,10 @@ TEST(TrainerSpec, ADirectoryIsNoFileWithoutAnEnding) {
     json["data"]["train"] = train;
     return read_trainer(json).errors;
   };
-  EXPECT_THAT(errors_of("data/"), ElementsAre("trainer.data.train: expected a file, and \"/jobs/data/\" is a directory (name the "
+  EXPECT_THAT(errors_of("data/"), ElementsAre("trainer.data.train: expected a file, and \"data/\" is a directory (name the "
                                               "file in it, or a list of files)"));
   EXPECT_THAT(errors_of("data"),
-              ElementsAre("trainer.data.format: is missing, and the ending of \"/jobs/data\" does not tell it "
+              ElementsAre("trainer.data.format: is missing, and the ending of \"data\" does not tell it "
                           "(set it to csv or libsvm; of a directory name the file in it, or a list of files)"));
   EXPECT_THAT(errors_of("data.parquet"), ElementsAre(Not(HasSubstr("directory"))));
 }
@@ -146,7 +146,7 @@ TEST(TrainerSpec, ReadsACommandTrainer) {
   const auto [spec, errors] = read_trainer(json);
   EXPECT_THAT(errors, IsEmpty());
   const auto& read = std::get<CommandSpec>(spec);
-  EXPECT_EQ(read.working_dir, "/jobs/code");
+  EXPECT_EQ(read.working_dir, "code");
   EXPECT_EQ(read.metrics.at(0).name, "val_loss");
   EXPECT_EQ(read.resume, ResumeMode::checkpoint);
   EXPECT_EQ(read.grace_ms, 1500);
@@ -294,7 +294,7 @@ struct Checked {
 Checked check(const Json& trainer, const std::vector<TunedParameter>& tuned = {}, const std::string& metric = "validation-auc",
               bool maximize = true, int replicas_max = 1) {
   Diagnostics diagnostics;
-  const TrainerSpec spec = parse_trainer(trainer, "trainer", "/jobs", diagnostics);
+  const TrainerSpec spec = parse_trainer(trainer, "trainer", diagnostics);
   EXPECT_THAT(described(diagnostics.errors()), IsEmpty());
   check_trainer(spec, tuned, {{"objective.metric", metric, maximize}}, diagnostics, replicas_max);
   return {described(diagnostics.errors()), described(diagnostics.warnings())};
@@ -634,7 +634,7 @@ TEST(TrainerCheck, WithoutEvalMetricsTheObjectivesOwnIsTaken) {
   json.erase("eval_metric");
   EXPECT_THAT(check(json, {}, "validation-aucpr").errors, IsEmpty());
   Diagnostics diagnostics;
-  const auto spec = std::get<XgboostSpec>(parse_trainer(json, "trainer", "/", diagnostics));
+  const auto spec = std::get<XgboostSpec>(parse_trainer(json, "trainer", diagnostics));
   EXPECT_THAT(eval_metrics_for(spec, "validation-poisson-nloglik"), ElementsAre("poisson-nloglik"));
   EXPECT_THAT(check(json, {}, "validation-merror", false).errors,
               ElementsAre(StartsWith("objective.metric: `merror` is for objectives")));
@@ -684,7 +684,7 @@ TEST(TrainerSpec, SeveralTrainingFilesAreOneTable) {
   const auto parsed = read_trainer(json);
   EXPECT_THAT(parsed.errors, IsEmpty());
   const auto& spec = std::get<XgboostSpec>(parsed.spec);
-  EXPECT_THAT(spec.data.train, ElementsAre("/jobs/data/1.csv", "/2.csv"));
+  EXPECT_THAT(spec.data.train, ElementsAre("data/1.csv", "/2.csv"));
   EXPECT_EQ(spec.sharding, Sharding::files);
   Json one = json;
   one["data"]["train"] = {"data/1.csv"};

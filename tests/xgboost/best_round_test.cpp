@@ -106,7 +106,7 @@ TEST_F(BestRound, StoresNoModelWhereALowerRungHasABetterOne) {
 TEST_F(BestRound, OfAModelThatCannotBeCutIsRefused) {
   for (const char* booster : {"dart", "gblinear"}) {
     Diagnostics diagnostics;
-    const auto spec = parse_trainer(trainer({{"booster", booster}}), "trainer", "/", diagnostics);
+    const auto spec = parse_trainer(trainer({{"booster", booster}}), "trainer", diagnostics);
     check_trainer(spec, {}, {{"objective.metric", "validation-logloss", false}}, diagnostics);
     ASSERT_THAT(diagnostics.errors(), SizeIs(1)) << booster;
     EXPECT_EQ(diagnostics.errors()[0].path, "trainer.keep");

@@ -89,7 +89,7 @@ class FeatureConstraints : public testing::Test {
   }
   std::vector<std::string> faults(const Json& more) const {
     Diagnostics diagnostics;
-    const auto spec = std::get<XgboostSpec>(parse_trainer(trainer(more), "trainer", "/", diagnostics));
+    const auto spec = std::get<XgboostSpec>(parse_trainer(trainer(more), "trainer", diagnostics));
     check_data(spec, {{"trainer", trainer(more)}}, this_machine(1), diagnostics);
     std::vector<std::string> texts;
     for (const Error& error : diagnostics.errors()) texts.push_back(describe(error));

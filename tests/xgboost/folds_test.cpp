@@ -153,7 +153,7 @@ class CrossValidation : public testing::Test {
   static std::unique_ptr<TrialRunner> worker() { return make_xgboost_runner({}); }
   static XgboostSpec spec_of(const Json& trainer) {
     Diagnostics diagnostics;
-    auto spec = parse_trainer(trainer, "trainer", "/", diagnostics);
+    auto spec = parse_trainer(trainer, "trainer", diagnostics);
     EXPECT_TRUE(diagnostics.ok()) << describe(diagnostics.errors().front());
     return std::get<XgboostSpec>(spec);
   }
@@ -453,7 +453,7 @@ TEST_F(CrossValidation, WhatItCannotDoIsSaidWhenTheJobIsSubmitted) {
     if (objective.starts_with("multi:")) parameters["num_class"] = 3;
     const Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", parameters}}}};
     Diagnostics diagnostics;
-    const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", "/", diagnostics));
+    const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", diagnostics));
     if (diagnostics.ok()) check_data(spec, job, {4, 1e12, 1}, diagnostics);
     return diagnostics.ok() ? "" : describe(diagnostics.errors().front());
   };

@@ -99,7 +99,7 @@ TEST_F(XgboostGroups, TheMetricIsThatOfTheModelOnTheWholeValidationData) {
   TrialUnderTest trial(document, {{"eta", 0.3}}, "validation-auc");
   const auto outcomes = train(group, trial, 0, 4);
   Diagnostics faults;
-  const auto spec = std::get<XgboostSpec>(parse_trainer(document, "trainer", "/", faults));
+  const auto spec = std::get<XgboostSpec>(parse_trainer(document, "trainer", faults));
   DataCache cache;
   const auto data = cache.get(spec)->data;
   const std::vector<EvaluationSet> sets{{"validation", &data->validation}};

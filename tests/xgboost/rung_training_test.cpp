@@ -115,7 +115,7 @@ TEST_F(RungTraining, OfALinearModelIsRefused) {
                      {"data", {{"train", "a.csv"}, {"label", "y"}}},
                      {"parameters", {{"booster", "gblinear"}}},
                      {"fidelity", "shrinkage"}};
-  const auto spec = parse_trainer(trainer, "trainer", "/", diagnostics);
+  const auto spec = parse_trainer(trainer, "trainer", diagnostics);
   check_trainer(spec, {}, {{"objective.metric", "validation-rmse", false}}, diagnostics);
   ASSERT_EQ(diagnostics.errors().size(), 1U);
   EXPECT_EQ(diagnostics.errors()[0].path, "trainer.fidelity");

@@ -47,7 +47,7 @@ class TestRows : public testing::Test {
   // Of the model file, by the C API alone.
   static double logloss_of(const std::string& model, const Json& trainer) {
     Diagnostics diagnostics;
-    const auto spec = std::get<XgboostSpec>(parse_trainer(trainer, "trainer", "/", diagnostics));
+    const auto spec = std::get<XgboostSpec>(parse_trainer(trainer, "trainer", diagnostics));
     const auto tables = load_tables(spec.data);
     const auto matrix = XgboostMatrix::create(tables->test);
     auto booster = XgboostBooster::create(*matrix, {}, {{"eval_metric", "logloss"}, {"objective", "binary:logistic"}});
@@ -191,7 +191,7 @@ class TestRowsCheck : public TestRows {
     Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", {{"objective", "binary:logistic"}}}}},
              {"objective", {{"metric", "validation-auc"}}}};
     Diagnostics diagnostics;
-    const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", "/", diagnostics));
+    const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", diagnostics));
     if (diagnostics.ok()) check_data(spec, job, {4, 1e12, 1}, diagnostics);
     std::string text;
     for (const Error& fault : diagnostics.errors()) text += describe(fault) + "\n";

@@ -45,7 +45,7 @@ class CommandRunner final : public TrialRunner {
 
   SegmentResult run(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) override {
     Diagnostics diagnostics;
-    const TrainerSpec trainer = parse_trainer(assigned.trainer, "trainer", "", diagnostics);
+    const TrainerSpec trainer = parse_trainer(assigned.trainer, "trainer", diagnostics);
     const auto* spec = std::get_if<CommandSpec>(&trainer);
     if (!diagnostics.ok()) return {kExitInvalidParameters, describe(diagnostics.errors().front())};
     if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not a command"};

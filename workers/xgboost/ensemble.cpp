@@ -43,7 +43,7 @@ struct Job {
 
 Result<Job> read_job(const Json& document) {
   Diagnostics faults;
-  auto trainer = parse_trainer(member(document, "trainer"), "trainer", "/", faults);
+  auto trainer = parse_trainer(member(document, "trainer"), "trainer", faults);
   if (!faults.ok()) return faults.errors().front();
   auto* spec = std::get_if<XgboostSpec>(&trainer);
   if (spec == nullptr) return refused("trainer.type", "is not `xgboost`: models of other trainers are not known");

@@ -55,7 +55,7 @@ class XgboostRunner final : public TrialRunner {
  private:
   SegmentResult run_segment(const AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) {
     Diagnostics faults;
-    const auto trainer = parse_trainer(order.trainer, "trainer", "/", faults);
+    const auto trainer = parse_trainer(order.trainer, "trainer", faults);
     const auto* spec = std::get_if<XgboostSpec>(&trainer);
     if (!faults.ok()) return failed_segment(kExitInvalidParameters, faults.errors().front());
     if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not of the type xgboost"};
