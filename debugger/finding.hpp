@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,7 +11,6 @@ namespace tuneband::debugger {
 
 enum class Action { note, stop_trial, stop_job };
 std::string_view to_string(Action action);
-std::optional<Action> action_from(std::string_view word);
 
 // The first time that a rule's condition held in a trial: it is not asked again.
 struct Finding {

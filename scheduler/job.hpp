@@ -51,7 +51,6 @@ class Job {
   const std::vector<FindingRow>& findings() const { return findings_; }
   const TrialRow& trial(int number) const { return trials_[static_cast<std::size_t>(number)]; }
   int running() const { return static_cast<int>(running_.size()); }
-  int workers_busy() const { return use_.busy(); }
   const std::set<int>& running_trials() const { return running_; }
   std::optional<Timestamp> deadline() const;  // max_runtime
 

@@ -147,7 +147,6 @@ struct SummaryInfo {
   double training_seconds = 0;
   double wall_seconds = 0;
   std::int64_t resource_without_stopping = 0;
-  double training_seconds_without_stopping = 0;
   std::int64_t resource_saved = 0;
   double training_seconds_saved = 0;
   std::int64_t trials_measured = 0;

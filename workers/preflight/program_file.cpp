@@ -79,10 +79,7 @@ ProgramFile read_script(std::string line) {
   static const RE2 pattern(R"(#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?.*)");
   std::string argument;
   RE2::FullMatch(line, pattern, &file.interpreter, &argument);
-  if (file_name_of(file.interpreter) == "env" && !argument.empty()) {
-    file.interpreter = argument;
-    file.by_env = true;
-  }
+  if (file_name_of(file.interpreter) == "env" && !argument.empty()) file.interpreter = argument;
   return file;
 }
 

@@ -15,8 +15,7 @@ struct ProgramFile {
       0;               // that it needs: bit N is x86-64-v(N + 1) (System V ABI, GNU_PROPERTY_X86_ISA_1_NEEDED); 0: nothing said
   std::string loader;  // of a program with shared libraries; "": none, or of another architecture
   // script: of its first line
-  std::string interpreter;  // path, or behind `env` the name
-  bool by_env = false;
+  std::string interpreter;       // path, or behind `env` the name
   bool carriage_return = false;  // the line ends as on Windows: the name would have a character more
 };
 // Nothing: it cannot be read.

@@ -29,7 +29,6 @@ export function listCards(which: { after?: string; ids?: readonly number[] } = {
 
 export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
 export const getSummary = (job: string): Promise<Summary> => getJson(`${jobPath(job)}/summary`);
-export const getPlan = (job: string): Promise<Plan> => getJson(`${jobPath(job)}/plan`);
 export const getTrial = (job: string, trial: number): Promise<Trial> => getJson(trialPath(job, trial));
 
 export async function getImportance(job: string): Promise<Importance | null> {
@@ -121,7 +120,6 @@ export const modelPath = (job: string, trial: number): string => `${trialPath(jo
 export const ensemblePath = (job: string): string => `${jobPath(job)}/ensemble`;
 export const listFiles = (job: string, trial: number): Promise<TrialFiles> => getJson(`${trialPath(job, trial)}/files`);
 export const filePath = (job: string, trial: number, path: string): string => `${trialPath(job, trial)}/file?path=${segment(path)}`;
-export const csvPath = (job: string): string => `${jobPath(job)}/analytics?format=csv`;
 export async function newestEvent(): Promise<number> {
   return (await getJson<{ newest: number }>('/v1/events?limit=1')).newest;
 }
