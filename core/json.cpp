@@ -127,6 +127,24 @@ const Json& member(const Json& json, const char* name) {
   return found == json.end() ? kNone : *found;
 }
 
+std::string text_of(const Json& json, const char* name) {
+  const Json& value = member(json, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::int64_t integer_of(const Json& json, const char* name) {
+  const Json& value = member(json, name);
+  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
+}
+
+std::optional<double> number_of(const Json& json, const char* name) { return number_from_json(member(json, name)); }
+
+Json faults_json(const std::vector<Error>& faults) {
+  Json list = Json::array();
+  for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
+  return list;
+}
+
 std::string excerpt(const Json& value) {
   const auto* text = value.get_ptr<const std::string*>();
   if (text != nullptr && text->size() > 2 * kExcerptSizeMax) return excerpt(Json(text->substr(0, 2 * kExcerptSizeMax)));

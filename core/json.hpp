@@ -36,6 +36,13 @@ std::optional<double> number_from_json(const Json& value);
 
 // That field of an object; null where there is none, or no object.
 const Json& member(const Json& json, const char* name);
+// The same of one that ought to be a text, an integer, a number; "", 0 or nothing where it is none.
+std::string text_of(const Json& json, const char* name);
+std::int64_t integer_of(const Json& json, const char* name);
+std::optional<double> number_of(const Json& json, const char* name);
+
+// [{"message", "path", "hint"}]
+Json faults_json(const std::vector<Error>& faults);
 
 // How a value looks in an error message: its JSON text, cut to a readable length.
 std::string excerpt(const Json& value);

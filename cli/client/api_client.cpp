@@ -14,13 +14,8 @@ constexpr std::size_t kPageSize = 1000;
 
 bool succeeded(const net::HttpResponse& response) { return response.status >= 200 && response.status < 300; }
 
-std::string text_in(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 Error error_in(const Json& json) {
-  return {ErrorCode::invalid_argument, text_in(json, "message"), text_in(json, "path"), text_in(json, "hint")};
+  return {ErrorCode::invalid_argument, text_of(json, "message"), text_of(json, "path"), text_of(json, "hint")};
 }
 
 Failure unreachable(const Error& error) {

@@ -9,25 +9,16 @@ namespace tuneband::cli {
 
 namespace {
 
-std::string text_of(const Json& json, const char* name) {
-  const Json& value = member(json, name);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
 std::optional<std::int64_t> maybe_integer(const Json& json, const char* name) {
   const Json& value = member(json, name);
-  if (!value.is_number()) return std::nullopt;
+  if (!value.is_number_integer()) return std::nullopt;
   return value.get<std::int64_t>();
 }
-
-std::int64_t integer_of(const Json& json, const char* name) { return maybe_integer(json, name).value_or(0); }
 
 int int_of(const Json& json, const char* name) {
   constexpr std::int64_t kIntMax = std::numeric_limits<int>::max();
   return static_cast<int>(std::clamp<std::int64_t>(integer_of(json, name), -kIntMax, kIntMax));
 }
-
-double number_of(const Json& json, const char* name) { return number_from_json(member(json, name)).value_or(0); }
 
 bool boolean_of(const Json& json, const char* name) {
   const Json& value = member(json, name);
@@ -38,7 +29,7 @@ std::string metric_from_json(const Json& json) { return text_of(json, "metric");
 double finite_from_json(const Json& json) { return number_from_json(json).value_or(0); }
 
 ConstraintInfo constraint_from_json(const Json& json) {
-  return {text_of(json, "metric"), number_from_json(member(json, "min")), number_from_json(member(json, "max"))};
+  return {text_of(json, "metric"), number_of(json, "min"), number_of(json, "max")};
 }
 
 std::optional<std::int64_t> time_of(const Json& json, const char* name) { return parse_time(text_of(json, name)); }
@@ -48,10 +39,10 @@ std::optional<BestInfo> best_of(const Json& json, const char* name) {
   if (!value.is_object()) return std::nullopt;
   BestInfo best;
   best.trial = int_of(value, "trial");
-  best.value = number_from_json(member(value, "value"));
+  best.value = number_of(value, "value");
   best.resource = integer_of(value, "resource");
   best.configuration = member(value, "configuration");
-  best.test_value = number_from_json(member(value, "test_value"));
+  best.test_value = number_of(value, "test_value");
   return best;
 }
 
@@ -122,12 +113,12 @@ JobInfo job_from_json(const Json& json) {
   job.best = best_of(json, "best");
   job.best_anywhere = best_of(json, "best_anywhere");
   job.resource_spent = integer_of(json, "resource_spent");
-  job.training_seconds = number_of(json, "training_seconds");
-  job.expected_improvement = number_from_json(member(json, "expected_improvement"));
+  job.training_seconds = number_of(json, "training_seconds").value_or(0);
+  job.expected_improvement = number_of(json, "expected_improvement");
   job.held = boolean_of(json, "held");
-  job.weight = number_of(json, "weight");
+  job.weight = number_of(json, "weight").value_or(0);
   job.max_parallel_trials = integer_of(json, "max_parallel_trials");
-  job.max_runtime_seconds = number_from_json(member(json, "max_runtime_seconds"));
+  job.max_runtime_seconds = number_of(json, "max_runtime_seconds");
   if (member(json, "queue_position").is_number_integer()) job.queue_position = integer_of(json, "queue_position");
   const Json& waiting = member(json, "waiting");
   for (auto reason = waiting.begin(); reason != waiting.end(); ++reason) {
@@ -159,21 +150,21 @@ TrialInfo trial_from_json(const Json& json) {
   trial.rung = int_of(json, "rung");
   trial.resource = integer_of(json, "resource");
   trial.until_resource = integer_of(json, "until_resource");
-  trial.objective = number_from_json(member(json, "objective"));
+  trial.objective = number_of(json, "objective");
   trial.more_objectives = list_from_json(json, "more_objectives", finite_from_json);
-  trial.violation = number_of(json, "violation");
+  trial.violation = number_of(json, "violation").value_or(0);
   trial.objective_resource = integer_of(json, "objective_resource");
-  trial.kept_value = number_from_json(member(json, "kept_value"));
+  trial.kept_value = number_of(json, "kept_value");
   trial.kept_resource = integer_of(json, "kept_resource");
-  trial.standard_error = number_from_json(member(json, "standard_error"));
+  trial.standard_error = number_of(json, "standard_error");
   trial.attempts = int_of(json, "attempts");
   trial.segments = int_of(json, "segments");
   trial.replicas = int_of(json, "replicas");
   trial.worker = text_of(json, "worker");
   trial.exit_class = text_of(json, "exit_class");
   trial.message = text_of(json, "message");
-  trial.training_seconds = number_of(json, "training_seconds");
-  trial.queue_seconds = number_of(json, "queue_seconds");
+  trial.training_seconds = number_of(json, "training_seconds").value_or(0);
+  trial.queue_seconds = number_of(json, "queue_seconds").value_or(0);
   const Json& refit = member(json, "refit");
   trial.refit_rounds = integer_of(refit, "rounds");
   trial.refit_parameters = member(refit, "parameters");
@@ -186,12 +177,11 @@ namespace {
 SummaryInfo summary_from_json(const Json& json) {
   SummaryInfo summary;
   summary.resource_spent = integer_of(json, "resource_spent");
-  summary.training_seconds = number_of(json, "training_seconds");
-  summary.wall_seconds = number_of(json, "wall_seconds");
+  summary.training_seconds = number_of(json, "training_seconds").value_or(0);
+  summary.wall_seconds = number_of(json, "wall_seconds").value_or(0);
   summary.resource_without_stopping = integer_of(json, "resource_without_stopping");
-  summary.training_seconds_without_stopping = number_of(json, "training_seconds_without_stopping");
   summary.resource_saved = integer_of(json, "resource_saved");
-  summary.training_seconds_saved = number_of(json, "training_seconds_saved");
+  summary.training_seconds_saved = number_of(json, "training_seconds_saved").value_or(0);
   summary.trials_measured = integer_of(json, "trials_measured");
   summary.trials_not_finite = integer_of(json, "trials_not_finite");
   summary.first_not_finite = integer_of(json, "first_not_finite");
@@ -203,11 +193,11 @@ ReplicasTotals replicas_totals_from_json(const Json& json) {
   ReplicasTotals totals;
   totals.replicas = static_cast<int>(integer_of(json, "replicas"));
   totals.trials = integer_of(json, "trials");
-  totals.worker_seconds = number_of(json, "worker_seconds");
+  totals.worker_seconds = number_of(json, "worker_seconds").value_or(0);
   if (json.contains("best") && json["best"].is_object()) {
     const Json& best = json["best"];
-    totals.best = {static_cast<int>(integer_of(best, "trial")), number_of(best, "objective"), number_of(best, "training_seconds"),
-                   number_of(best, "worker_seconds")};
+    totals.best = {static_cast<int>(integer_of(best, "trial")), number_of(best, "objective").value_or(0),
+                   number_of(best, "training_seconds").value_or(0), number_of(best, "worker_seconds").value_or(0)};
   }
   return totals;
 }
@@ -259,7 +249,7 @@ JobSummary job_summary_from_json(const Json& json) {
   if (const Json& best = member(json, "best"); best.is_object()) {
     summary.best = trial_from_json(member(best, "trial"));
     summary.model = text_of(best, "model");
-    summary.test_value = number_from_json(member(best, "test_value"));
+    summary.test_value = number_of(best, "test_value");
   }
   summary.plan = plan_from_json(member(json, "plan"));
   summary.brackets_left_out = integer_of(member(json, "plan"), "actual_brackets_left_out");

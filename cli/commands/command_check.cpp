@@ -17,19 +17,14 @@ namespace {
 
 constexpr std::size_t kFaultIndent = 9;
 
-std::string check_text(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 void print_faults(Console& console, const Json& answer, const char* kind, const std::string& word, Style style) {
   for (const Json& fault : answer.value(kind, Json::array())) {
     if (!fault.is_object()) continue;
-    const std::string path = check_text(fault, "path");
+    const std::string path = text_of(fault, "path");
     console.print_line(
-        {{fmt::format("{:<{}}", word, kFaultIndent), style}, {path.empty() ? "" : path + ": "}, {check_text(fault, "message")}},
+        {{fmt::format("{:<{}}", word, kFaultIndent), style}, {path.empty() ? "" : path + ": "}, {text_of(fault, "message")}},
         kFaultIndent);
-    if (const std::string hint = check_text(fault, "hint"); !hint.empty())
+    if (const std::string hint = text_of(fault, "hint"); !hint.empty())
       console.print(fmt::format("{:<{}}what to do: {}", "", kFaultIndent, hint), kFaultIndent);
   }
 }

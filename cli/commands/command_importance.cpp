@@ -17,16 +17,6 @@ constexpr int kTrialsNeeded = 10;  // as many as search_spaces/importance.hpp wa
 constexpr int kShareBarWidth = 20;
 constexpr double kExplainedMin = 0.1;  // below, the shares say next to nothing
 
-double number_at(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_number() ? found->get<double>() : 0;
-}
-
-std::string text_at(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string bar(double share) {
@@ -38,7 +28,7 @@ std::string bar(double share) {
 // The value at which the mean over all other parameters is best.
 std::string best_value(const Json& importance, const std::string& parameter, bool maximize) {
   for (const Json& one : importance.value("dependence", Json::array())) {
-    if (text_at(one, "parameter") != parameter) continue;
+    if (text_of(one, "parameter") != parameter) continue;
     const Json means = one.value("mean", Json::array());
     const Json values = one.value("values", Json::array());
     std::size_t best = 0;
@@ -55,17 +45,17 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
   const bool readable = console.terminal().interactive;
   Table table({{"parameter"}, {"share", Align::right}, {"+-", Align::right}, {""}, {"best near", Align::right}});
   const auto add = [&](const std::string& name, const Json& effect, const std::string& best) {
-    const double share = number_at(effect, "share");
-    const double deviation = number_at(effect, "deviation");
+    const double share = number_of(effect, "share").value_or(0);
+    const double deviation = number_of(effect, "deviation").value_or(0);
     table.add_row({name, readable ? percent(share) : fmt::format("{}", share),
                    readable ? percent(deviation) : fmt::format("{}", deviation), readable ? bar(share) : "", best});
   };
   for (const Json& effect : importance.value("parameters", Json::array())) {
-    const std::string name = text_at(effect, "parameter");
+    const std::string name = text_of(effect, "parameter");
     add(name, effect, best_value(importance, name, maximize));
   }
   for (const Json& effect : importance.value("interactions", Json::array())) {
-    add(text_at(effect, "first") + " with " + text_at(effect, "second"), effect, "");
+    add(text_of(effect, "first") + " with " + text_of(effect, "second"), effect, "");
   }
   console.print_table(table);
 }
@@ -77,12 +67,10 @@ Finished print_importance(Console& console, const Json& answer, const JobInfo& j
                               kTrialsNeeded));
     return kExitOk;
   }
-  const double explained = number_at(importance, "explained");
+  const double explained = number_of(importance, "explained").value_or(0);
   console.field("metric", job.metric);
-  console.field(
-      "from",
-      fmt::format("{} with a result at {}", format_count(static_cast<std::int64_t>(number_at(importance, "trials")), "trial"),
-                  format_resource(static_cast<std::int64_t>(number_at(importance, "resource")), job.resource_name)));
+  console.field("from", fmt::format("{} with a result at {}", format_count(integer_of(importance, "trials"), "trial"),
+                                    format_resource(integer_of(importance, "resource"), job.resource_name)));
   console.field("explained", fmt::format("{} of the variance of trials that the model has not seen", percent(explained)));
   if (explained < kExplainedMin) console.field("", "so little that the shares below say next to nothing: more trials are needed");
   print_shares(console, importance, job.maximize);

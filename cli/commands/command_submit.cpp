@@ -19,9 +19,7 @@ void note_warnings(Console& console, const Json& answer) {
   if (warnings == answer.end() || !warnings->is_array()) return;
   for (const Json& warning : *warnings) {
     if (!warning.is_object()) continue;
-    const auto text = [&](const char* field) {
-      return warning.value(field, Json("")).is_string() ? warning.value(field, "") : "";
-    };
+    const auto text = [&](const char* field) { return text_of(warning, field); };
     console.note("warning: " + describe(Error{ErrorCode::invalid_argument, text("message"), text("path"), text("hint")}));
   }
 }

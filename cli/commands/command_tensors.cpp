@@ -18,21 +18,6 @@ namespace tuneband::cli {
 
 namespace {
 
-std::string text_of(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::int64_t integer_of(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-std::optional<double> number_of(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found == json.end() ? std::nullopt : number_from_json(*found);
-}
-
 std::string shape_text(const Json& tensor) {
   if (tensor.value("scalar", false)) return "scalar";
   std::vector<std::string> axes;

@@ -16,36 +16,26 @@ constexpr double kClockFrom = 60;  // seconds: of a shorter job the clock says n
 constexpr double kDay = 24 * 3600;
 constexpr double kClockUntil = 365 * kDay;
 
-std::optional<double> capacity_number(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-}
-
-std::string capacity_word(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 }  // namespace
 
 std::string time_text(const Json& capacity, const std::string& unit) {
-  const auto alone = capacity_number(capacity, "wall_seconds");
-  const auto seconds = capacity_number(capacity, "seconds_per_unit");
+  const auto alone = number_of(capacity, "wall_seconds");
+  const auto seconds = number_of(capacity, "seconds_per_unit");
   if (!seconds) return "not known: no recent job had this data or command (tuneband check takes --seconds-per-unit)";
-  const std::string job = capacity_word(capacity, "measured_in");
+  const std::string job = text_of(capacity, "measured_in");
   const std::string of_unit = fmt::format("{:.3g} s a unit{}{}", *seconds, unit == "units" ? "" : " of " + unit,
                                           job.empty() ? "" : ", measured in " + job);
   if (!alone) return "not known: its trials are not bounded or too many to foresee, or too few workers are there; " + of_unit;
-  const auto beside = capacity_number(capacity, "wall_seconds_beside_others");
+  const auto beside = number_of(capacity, "wall_seconds_beside_others");
   return fmt::format("about {} with {}{} ({})", format_duration(*alone),
-                     format_count(static_cast<std::int64_t>(capacity_number(capacity, "workers").value_or(0)), "worker"),
+                     format_count(static_cast<std::int64_t>(number_of(capacity, "workers").value_or(0)), "worker"),
                      beside ? fmt::format(", or {} beside the jobs that run", format_duration(*beside)) : "", of_unit);
 }
 
 std::string end_text(const Json& capacity, std::int64_t now_ms) {
-  const auto alone = capacity_number(capacity, "wall_seconds");
-  const double seconds = capacity_number(capacity, "wall_seconds_beside_others").value_or(alone.value_or(0));
-  const double starts = capacity_number(capacity, "starts_in_seconds").value_or(0);
+  const auto alone = number_of(capacity, "wall_seconds");
+  const double seconds = number_of(capacity, "wall_seconds_beside_others").value_or(alone.value_or(0));
+  const double starts = number_of(capacity, "starts_in_seconds").value_or(0);
   if (!alone || seconds > kClockUntil || starts > kClockUntil || seconds + starts < kClockFrom) return "";
   const std::time_t end = now_ms / 1000 + static_cast<std::int64_t>(seconds + starts);
   std::tm local{};
@@ -55,7 +45,7 @@ std::string end_text(const Json& capacity, std::int64_t now_ms) {
 
 void print_capacity(Console& console, const Json& capacity, const std::string& unit, std::int64_t now_ms) {
   if (!capacity.is_object()) return;
-  console.field("starts", capacity_word(capacity, "starts"));
+  console.field("starts", text_of(capacity, "starts"));
   console.field("takes", time_text(capacity, unit));
   if (const std::string end = end_text(capacity, now_ms); !end.empty()) console.field("ends", end);
 }

@@ -188,8 +188,6 @@ class Api {
   Router router_;
 };
 
-// [{"message", "path", "hint"}].
-Json faults_json(const std::vector<Error>& faults);
 void add_all(const Diagnostics& from, Diagnostics& to);
 
 // The path of a trial's model, where there is one.

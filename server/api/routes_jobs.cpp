@@ -135,12 +135,6 @@ Result<Json> patched_document(Reader& reader, const std::string& like, std::stri
 
 }  // namespace
 
-Json faults_json(const std::vector<Error>& faults) {
-  Json list = Json::array();
-  for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
-  return list;
-}
-
 void add_all(const Diagnostics& from, Diagnostics& to) {
   for (const Error& error : from.errors()) to.error(error.path, error.message, error.hint);
   for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);

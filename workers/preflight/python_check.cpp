@@ -15,16 +15,11 @@ namespace {
 constexpr int kProbeSaysMax = 15;  // seconds; python itself is there within 0.1, of a network file system later
 constexpr std::string_view kProbeMark = "tuneband-probe ";
 
-std::string field_of(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 bool is_set(const Json& json, const char* name) { return json.value(name, Json()) == true; }
 
 std::string place_of(const Json& found) {
   const Json line = found.value("line", Json());
-  const std::string file = field_of(found, "file");
+  const std::string file = text_of(found, "file");
   if (file.empty() || !line.is_number_integer()) return "";
   return " (" + file + ", line " + line.dump() + ")";
 }
@@ -59,8 +54,8 @@ Json probe(const CheckedCommand& command, const CommandScript& script, Diagnosti
 
 void check_modules(const CommandScript& script, const Json& said, Diagnostics& diagnostics) {
   for (const Json& module : said.value("missing", Json::array())) {
-    const std::string name = field_of(module, "name");
-    const std::string package = field_of(module, "package");
+    const std::string name = text_of(module, "name");
+    const std::string package = text_of(module, "package");
     const std::string message = script.interpreter + " finds no module `" + name + "`" + place_of(module);
     const std::string hint = "install it for this interpreter (" + script.interpreter + " -m pip install " +
                              (package.empty() ? name : package) + "), or name the interpreter that has it";
@@ -88,7 +83,7 @@ void check_devices(const CheckedCommand& command, const CommandScript& script, c
     diagnostics.warning(script.path, "the script uses CUDA" + place_of(gpu) + ", and this machine has no GPU",
                         "ask torch.cuda.is_available() first, or use a machine with a GPU");
   }
-  if (has_gpu && field_of(said, "torch_cuda") == "None" && (asked != nullptr || gpu.is_object())) {
+  if (has_gpu && text_of(said, "torch_cuda") == "None" && (asked != nullptr || gpu.is_object())) {
     diagnostics.error(asked != nullptr ? asked->path : script.path,
                       "CUDA is asked for, and the PyTorch of " + script.interpreter + " is built without it",
                       "install PyTorch's package for CUDA, or use cpu");
@@ -108,7 +103,7 @@ void check_python(const CheckedCommand& command, const CommandScript& script, bo
   if (said.is_null()) return;  // another Python, or none that answers in time
   if (const Json syntax = said.value("syntax", Json()); syntax.is_object()) {
     diagnostics.error(script.path,
-                      script.interpreter + " cannot read the script" + place_of(syntax) + ": " + field_of(syntax, "message"));
+                      script.interpreter + " cannot read the script" + place_of(syntax) + ": " + text_of(syntax, "message"));
     return;
   }
   check_modules(script, said, diagnostics);

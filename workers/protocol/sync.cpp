@@ -102,12 +102,6 @@ Json order_to_json(const AssignmentOrder& order) {
   return json;
 }
 
-Json fault_list(const std::vector<Error>& faults) {
-  Json list = Json::array();
-  for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
-  return list;
-}
-
 std::string required_text(ObjectReader& reader, const std::string& field, TextRange range) {
   reader.require_present(field);
   return reader.text_or(field, "", range);
@@ -327,7 +321,7 @@ std::string checkpoint_dir(const std::string& trial_dir, std::int64_t epoch) {
 }
 
 Json faults_to_json(const Diagnostics& found) {
-  return {{"errors", fault_list(found.errors())}, {"warnings", fault_list(found.warnings())}};
+  return {{"errors", faults_json(found.errors())}, {"warnings", faults_json(found.warnings())}};
 }
 
 bool faults_from_json(const Json& json, Diagnostics& found) {
