@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "core/units.hpp"
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
 #include "db/store.hpp"
@@ -98,7 +99,7 @@ BackedUp copy_data_dir(const DataDir& source, const DataDir& target, const std::
 void print(const BackedUp& done, const std::string& to) {
   std::printf("backed up %lld %s and %llu %s (%.1f MB) to %s\n", static_cast<long long>(done.jobs),
               done.jobs == 1 ? "job" : "jobs", static_cast<unsigned long long>(done.files), done.files == 1 ? "file" : "files",
-              static_cast<double>(done.bytes) / 1e6, to.c_str());
+              static_cast<double>(done.bytes) / kMegabyte, to.c_str());
   if (done.begun_anew > 0) {
     std::printf("%d trials went on or ended while their checkpoints were copied: in the copy they begin from nothing\n",
                 done.begun_anew);
