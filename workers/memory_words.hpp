@@ -9,8 +9,8 @@ namespace tuneband::workers {
 // "; its control group had 1020 MB at its peak, and may have 1024 MB": where it is one that has less than the machine; else "".
 std::string group_memory_in_words();
 
-// "; the worker had 812 MB at its peak, and may have 900 MB of address space", and what its control group had. Of the whole
-// process since it was started.
+// "; the worker had 812 MB at its peak; its limit is 900 MB of address space", or without such a limit what its control group or
+// its machine has. Of the whole process since it was started.
 std::string worker_memory_in_words();
 
 // "; it asked for 7.45 GiB": the allocation that failed, as NumPy, PyTorch and CUDA word it in their output; else "".
