@@ -11,11 +11,16 @@ namespace fs = std::filesystem;
 namespace {
 
 const char* const kExtensions[] = {".cpp", ".hpp", ".cmake", ".sql", ".py", ".sh", ".txt", ".in", ""};
+const char* const kDashboardExtensions[] = {".ts", ".tsx"};
+
+template <std::size_t size>
+bool is_one_of(const std::string& extension, const char* const (&extensions)[size]) {
+  return std::find(std::begin(extensions), std::end(extensions), extension) != std::end(extensions);
+}
 
 bool is_source(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  const bool known = std::find(std::begin(kExtensions), std::end(kExtensions), extension) != std::end(kExtensions);
-  return known && (extension != ".txt" || path.filename() == "CMakeLists.txt") && path.filename().string().front() != '.';
+  return is_one_of(path.extension().string(), kExtensions) &&
+         (path.extension() != ".txt" || path.filename() == "CMakeLists.txt") && path.filename().string().front() != '.';
 }
 
 std::vector<std::string> read_lines(const fs::path& path) {
@@ -33,6 +38,17 @@ bool holds_sources(const fs::directory_entry& entry) {
 }
 
 }  // namespace
+
+std::vector<SourceFile> dashboard_sources() {
+  const fs::path root = TUNEBAND_SOURCE_DIR;
+  std::vector<SourceFile> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "dashboard/src")) {
+    const fs::path& path = entry.path();
+    if (!is_one_of(path.extension().string(), kDashboardExtensions)) continue;
+    files.push_back({path.lexically_relative(root).string(), read_lines(path)});
+  }
+  return files;
+}
 
 std::vector<SourceFile> source_tree() {
   const fs::path root = TUNEBAND_SOURCE_DIR;

@@ -20,6 +20,9 @@ struct Include {
 // Below every folder but docs, scripts among them; nothing that a build made.
 std::vector<SourceFile> source_tree();
 
+// The dashboard's, in TypeScript.
+std::vector<SourceFile> dashboard_sources();
+
 std::vector<Include> includes_of(const SourceFile& file);
 
 // The folder that a file or an include belongs to: "core", "scheduler", "workers/protocol", "tests/cli"...

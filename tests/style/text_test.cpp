@@ -67,8 +67,12 @@ TEST(Text, NoLineIsLongerThan130Columns) {
 }
 
 TEST(Text, NoFunctionIsLongerThan70Lines) {
-  for (const SourceFile& file : source_tree()) {
-    if (!is_cpp(file)) continue;
+  std::vector<SourceFile> files = dashboard_sources();
+  EXPECT_FALSE(files.empty());
+  for (SourceFile& file : source_tree()) {
+    if (is_cpp(file)) files.push_back(std::move(file));
+  }
+  for (const SourceFile& file : files) {
     for (const auto& [begin, lines] : blocks_of(file.lines)) {
       EXPECT_LE(lines, kFunctionLinesMax) << file.path << ":" << begin << ": " << file.lines[begin - 1];
     }

@@ -10,13 +10,14 @@ import type { Palette } from '../state/theme.ts';
 import { extentOf, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
 import { goodnessOf, shade } from './colors.ts';
 import { coarse, densityImage, fine, type Grain } from './density.ts';
-import type { MakeScene } from './scene.ts';
+import type { Hit, MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
 
 export const linesMost = 1_000;
 export const linesAboveDensity = 200;
 const linesSwept = 60; // while an axis is swept
 const brushReach = 18;
+const lineReach = 6;
 const objectiveName = 'objective';
 const outliers = 0.05;
 
@@ -171,6 +172,24 @@ function drawDensity(pen: Pen, palette: Palette, axes: readonly Axis[], mask: Ui
   }
 }
 
+// The line nearest to a place within reach; -1: none.
+function lineAt(axes: readonly Axis[], lines: readonly number[], x: number, y: number, frame: Frame): number {
+  let best = -1;
+  let distance = lineReach;
+  for (const index of lines) {
+    const d = distanceTo(axes, index, x, y, frame);
+    if (d < distance) [best, distance] = [index, d];
+  }
+  return best;
+}
+
+function hitOf({ table, parameters }: ParallelInput, index: number, x: number, y: number): Hit | null {
+  const row = table.rows[index];
+  if (!row) return null;
+  const values = parameters.map((parameter) => `${parameter.name} ${formatValue(table.parameters.get(parameter.name)?.[index])}`);
+  return { trial: row.number, x, y, lines: [`trial ${row.number} · ${formatNumber(row.objective)}`, ...values] };
+}
+
 export function parallelScene(input: ParallelInput): MakeScene {
   return ({ width, height, palette }) => {
     const { table, job, mask } = input;
@@ -213,18 +232,7 @@ export function parallelScene(input: ParallelInput): MakeScene {
         for (const trial of selected) strong(pen, trial, palette.accent);
         if (hovered !== null) strong(pen, hovered, palette.text);
       },
-      hit(x, y) {
-        let best = -1;
-        let distance = 6;
-        for (const index of lines) {
-          const d = distanceTo(axes, index, x, y, frame);
-          if (d < distance) [best, distance] = [index, d];
-        }
-        const row = table.rows[best];
-        if (!row) return null;
-        const values = input.parameters.map((parameter) => `${parameter.name} ${formatValue(table.parameters.get(parameter.name)?.[best])}`);
-        return { trial: row.number, x, y, lines: [`trial ${row.number} · ${formatNumber(row.objective)}`, ...values] };
-      },
+      hit: (x, y) => hitOf(input, lineAt(axes, lines, x, y, frame), x, y),
       sweep(from, to, done) {
         const axis = axisAt(from.x);
         if (!axis) return false;

@@ -1,6 +1,6 @@
 // A new job: a form and its document side by side, with the server's faults where they are, and what it would do before it does.
 import type { JSX } from 'preact';
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
 import { ApiError } from '../../api/transport.ts';
@@ -58,17 +58,9 @@ function parsed(text: string): JobDocument | null {
   }
 }
 
-function Editor({ start }: { start: Start }): JSX.Element {
-  const text = useSignal(JSON.stringify(start.document, null, 2));
-  const baseDir = useSignal('/');
-  const workers = useSignal(2);
-  const unitSeconds = useSignal(1);
+// What the server says of the document, asked again once it has not changed for a moment.
+function useChecked({ text, workers, unitSeconds, baseDir }: { text: string; workers: number; unitSeconds: number; baseDir: string }): Signal<Checked> {
   const checked = useSignal<Checked>({ plan: null, faults: [] });
-  const refusal = useSignal<ApiError | null>(null);
-  const busy = useSignal(false);
-  const area = useRef<HTMLTextAreaElement>(null);
-  const document_ = useMemo(() => parsed(text.value), [text.value]);
-
   useEffect(() => {
     let wanted = true;
     const missed = (error: ApiError): void => {
@@ -77,12 +69,51 @@ function Editor({ start }: { start: Start }): JSX.Element {
       if (checked.value.lost) timer = setTimeout(ask, askAgainMs);
     };
     const ask = (): void => {
-      api.makePlan(text.value, { workers: workers.value, secondsPerUnit: unitSeconds.value, baseDir: baseDir.value })
+      api.makePlan(text, { workers, secondsPerUnit: unitSeconds, baseDir })
         .then((plan) => { if (wanted) checked.value = { plan, faults: [] }; }, missed);
     };
     let timer = setTimeout(ask, askDelayMs);
     return () => { wanted = false; clearTimeout(timer); };
-  }, [text.value, workers.value, unitSeconds.value, baseDir.value]);
+  }, [text, workers, unitSeconds, baseDir]);
+  return checked;
+}
+
+// Where in the document a fault is.
+function select(area: HTMLTextAreaElement | null, fault: Fault): void {
+  const span = area && placeOfPath(jsonPlaces(area.value), fault.path);
+  if (!span) return;
+  area.focus();
+  area.setSelectionRange(span.from, span.to);
+  const line = area.value.slice(0, span.from).split('\n').length;
+  area.scrollTop = (line - 4) * (area.scrollHeight / area.value.split('\n').length);
+}
+
+function Faults({ faults, show }: { faults: readonly Fault[]; show: (fault: Fault) => void }): JSX.Element | null {
+  if (faults.length === 0) return null;
+  return (
+    <div class="notice bad" role="alert" data-testid="faults">
+      <ul class="faults">
+        {faults.map((fault) => (
+          <li>
+            {fault.path !== '' && <button type="button" class="small" onClick={() => show(fault)}>{fault.path}</button>} {fault.message}
+            {fault.hint !== '' && <div class="muted">{fault.hint}</div>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Editor({ start }: { start: Start }): JSX.Element {
+  const text = useSignal(JSON.stringify(start.document, null, 2));
+  const baseDir = useSignal('/');
+  const workers = useSignal(2);
+  const unitSeconds = useSignal(1);
+  const checked = useChecked({ text: text.value, workers: workers.value, unitSeconds: unitSeconds.value, baseDir: baseDir.value });
+  const refusal = useSignal<ApiError | null>(null);
+  const busy = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const document_ = useMemo(() => parsed(text.value), [text.value]);
 
   useEffect(() => { refusal.value = null; }, [text.value]); // it was of another document
 
@@ -101,14 +132,6 @@ function Editor({ start }: { start: Start }): JSX.Element {
     } finally {
       busy.value = false;
     }
-  };
-  const show = (fault: Fault): void => {
-    const span = placeOfPath(jsonPlaces(text.value), fault.path);
-    if (!span || !area.current) return;
-    area.current.focus();
-    area.current.setSelectionRange(span.from, span.to);
-    const line = text.value.slice(0, span.from).split('\n').length;
-    area.current.scrollTop = (line - 4) * (area.current.scrollHeight / text.value.split('\n').length);
   };
   const { faults, plan, lost } = checked.value;
   return (
@@ -136,18 +159,7 @@ function Editor({ start }: { start: Start }): JSX.Element {
           </label>
         </div>
         <div>
-          {faults.length > 0 && (
-            <div class="notice bad" role="alert" data-testid="faults">
-              <ul class="faults">
-                {faults.map((fault) => (
-                  <li>
-                    {fault.path !== '' && <button type="button" class="small" onClick={() => show(fault)}>{fault.path}</button>} {fault.message}
-                    {fault.hint !== '' && <div class="muted">{fault.hint}</div>}
-                  </li>
-                ))}
-              </ul>
-            </div>
-          )}
+          <Faults faults={faults} show={(fault) => select(area.current, fault)} />
           <PlanPreview plan={plan} lost={lost ?? null} faulty={faults.length > 0 || !document_} workers={workers} unitSeconds={unitSeconds} />
         </div>
       </div>
