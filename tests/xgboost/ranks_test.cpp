@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "debugger/files/tensor_reader.hpp"
 #include "tests/xgboost/group_fixture.hpp"
@@ -348,6 +349,26 @@ TEST_F(XgboostGroups, TrainOnFilesOfWhichEachRankHasItsOwn) {
               ElementsAre(testing::Pair("validation-logloss", testing::_), testing::Pair("train-logloss", testing::_)));
 }
 
+TEST_F(XgboostGroups, ACellThatOneRankAloneLacksIsLearntFromAsByOneWorker) {
+  std::string csv = test::made_up_csv(600);
+  for (std::size_t at = csv.find("NA"); at != std::string::npos; at = csv.find("NA")) csv.replace(at, 2, "0.5");
+  const std::size_t cell = csv.find('\n', csv.find('\n') + 1) + 1;  // of the second row, which rank 1 has
+  csv.erase(cell, csv.find(',', cell) - cell);
+  Json document = trainer(csv);
+  document["parameters"] = {{"objective", "binary:logistic"}};
+  for (const Json& parameters : {Json{{"eta", 0.3}}, Json{{"eta", 0.3}, {"grow_policy", "lossguide"}, {"max_leaves", 7}},
+                                 Json{{"eta", 0.3}, {"booster", "dart"}}}) {
+    std::vector<double> values;
+    for (const int world : {1, 2, 3}) {
+      GroupUnderTest group(tracker_, world);
+      TrialUnderTest trial(document, parameters);
+      values.push_back(train(group, trial, 0, 4)[0].reporter.observations.at(4).at(0).second);
+    }
+    EXPECT_NEAR(values[1], values[0], 0.01 * values[0]) << parameters;
+    EXPECT_NEAR(values[2], values[0], 0.01 * values[0]) << parameters;
+  }
+}
+
 TEST_F(XgboostGroups, QueriesStayWhole) {
   std::string text;
   for (int row = 0; row < 120; ++row) {
@@ -383,6 +404,58 @@ TEST(Shards, ShareOutRowsQueriesAndFiles) {
   EXPECT_THAT(queries.query_sizes, ElementsAre(1, 4));
   tables.train.file_ends = {3, 7};
   EXPECT_THAT(shard_of(tables, Sharding::files, 0, 2).query_sizes, ElementsAre(1, 2));
+}
+
+TEST(Shards, ARowThatLacksAValueIsLentToRanksThatHaveNoneAndCountsOnce) {
+  LoadedTables tables;
+  tables.train.columns = 2;
+  for (int row = 0; row < 7; ++row) {
+    tables.train.labels.push_back(static_cast<float>(row));
+    tables.train.values.insert(tables.train.values.end(), {static_cast<float>(10 * row), 1});
+  }
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 1, 3).weights, IsEmpty()) << "nobody lacks one";
+  tables.train.values[2 * 4] = std::nanf("");
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 0, 3).labels, ElementsAre(0, 3, 6, 4));
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 0, 3).weights, ElementsAre(1, 1, 1, 1 / 3.0F));
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 1, 3).labels, ElementsAre(1, 4));
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 1, 3).weights, ElementsAre(1, 1 / 3.0F));
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 2, 3).labels, ElementsAre(2, 5, 4));
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 7, 8).labels, IsEmpty()) << "too few rows stay too few";
+  tables.train.weights = {1, 1, 1, 1, 6, 2, 1};
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 1, 3).weights, ElementsAre(1, 2));
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 2, 3).weights, ElementsAre(1, 2, 2));
+  tables.train.file_ends = {2, 7};
+  EXPECT_THAT(shard_in_step(tables, Sharding::files, 0, 2).weights, ElementsAre(1, 1, 3));
+  tables.train.weights.clear();
+  for (const std::size_t row : {0, 2}) tables.train.values[2 * row] = std::nanf("");
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 0, 3).weights, IsEmpty()) << "each has one";
+}
+
+TEST(Shards, ToARankingARowIsLentAsAQueryOfItsOwn) {
+  LoadedTables tables;
+  tables.train.columns = 1;
+  tables.train.labels = {0, 1, 2, 0};
+  tables.train.values = {1, std::nanf(""), 3, 4};
+  tables.train.query_sizes = {2, 2};
+  const Table shard = shard_in_step(tables, Sharding::rows, 1, 2);
+  EXPECT_THAT(shard.labels, ElementsAre(2, 0, 1));
+  EXPECT_THAT(shard.query_sizes, ElementsAre(2, 1));
+  EXPECT_THAT(shard.weights, IsEmpty());
+  EXPECT_THAT(shard_in_step(tables, Sharding::rows, 0, 2).query_sizes, ElementsAre(2));
+}
+
+TEST(Shards, OfASparseTableARowLacksAValueWhereItHasNoEntryForAColumn) {
+  LoadedTables tables;
+  tables.train.columns = 2;
+  tables.train.sparse = true;
+  tables.train.labels = {0, 1};
+  tables.train.row_starts = {0, 2, 3};
+  tables.train.entry_columns = {0, 1, 1};
+  tables.train.values = {1, 2, 3};
+  const Table shard = shard_in_step(tables, Sharding::rows, 0, 2);
+  EXPECT_THAT(shard.labels, ElementsAre(0, 1));
+  EXPECT_THAT(shard.weights, ElementsAre(1, 0.5F));
+  EXPECT_THAT(shard.row_starts, ElementsAre(0, 2, 3));
 }
 
 TEST(Shards, OfASparseTableKeepTheirEntries) {

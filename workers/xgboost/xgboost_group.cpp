@@ -213,7 +213,7 @@ class XgboostGroup::Session final : public Communicator {
     warm.checksum = own.checksum;
     warm.encoding = std::move(own.encoding);
     warm.labels = data_labels(own);
-    own.train = shard_of(own, segment.spec.sharding, rank(), world_size());
+    own.train = shard_in_step(own, segment.spec.sharding, rank(), world_size());
     if (own.train.rows() == 0) {
       return SegmentResult{kExitDataUnreadable, "the training data has too few rows for " + std::to_string(world_size()) +
                                                     " replicas: rank " + std::to_string(rank()) + " would have none"};
