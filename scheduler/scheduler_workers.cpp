@@ -146,7 +146,8 @@ std::vector<WorkerId> Scheduler::State::release(const TrialRow& trial, bool unas
   for (const WorkerId& id : ranks) {
     Worker* worker = fleet.find(id);
     if (worker == nullptr || !worker->assignment || worker->assignment->epoch != trial.epoch) continue;
-    const bool executes = (worker->confirmed || worker->restored) && !worker->exit;
+    // A rank that has not said a word of it may have died of it, as its group broke: it is free when it calls.
+    const bool executes = (worker->confirmed || worker->restored || ranks.size() > 1) && !worker->exit;
     fleet.unassign(*worker);
     if (ranks.size() == 1 && !unasked) continue;
     fleet.set_occupied(*worker, executes);
