@@ -11,6 +11,7 @@
 What the server answers is handed on as it is (docs/api.md has the shapes).
 """
 
+import http.client
 import json
 import os
 import time
@@ -19,6 +20,8 @@ import urllib.parse
 import urllib.request
 
 ENDED = ("completed", "stopped", "failed")  # states of a job
+_LOST = (OSError, http.client.HTTPException)  # of a connection
+_STARTING = (502, 503, 504)  # what a server that ends or starts answers, or a proxy before it
 _READ_SECONDS = 60  # without a word; in a stream of events there is one every quarter of a minute
 _PAGE = 1000
 
@@ -38,8 +41,26 @@ def _sentence(fault):
     return "%s (%s)" % (text, fault["hint"]) if fault.get("hint") else text
 
 
+def _said(error):
+    """A proxy's answer may be of any kind."""
+    try:
+        said = json.loads(error.read())["error"]
+    except (*_LOST, ValueError, KeyError, TypeError):
+        said = None
+    return said if isinstance(said, dict) else {"message": str(error)}
+
+
 def _part(name):
     return urllib.parse.quote(str(name), safe="")
+
+
+def _jobs_in(lines):
+    """Of a stream of events the job that each line has, or None."""
+    kind = None
+    for line in lines:
+        if line.startswith(b"event:"):
+            kind = line[6:].strip()
+        yield json.loads(line[5:]) if line.startswith(b"data:") and kind == b"job" else None
 
 
 def _number(value):
@@ -77,8 +98,7 @@ class Server:
 
     def request(self, method, path, body=None, **query):
         """Any route of docs/api.md."""
-        with self.open(method, path, body, **query) as answer:
-            return json.loads(answer.read() or b"null")
+        return json.loads(self.read(method, path, body, **query) or b"null")
 
     def pages(self, path, field, **query):
         after = None
@@ -89,6 +109,14 @@ class Server:
             if after is None:
                 return
 
+    def read(self, method, path, body=None, **query):
+        """The answer's bytes. Errors as of open()."""
+        with self.open(method, path, body, **query) as answer:
+            try:
+                return answer.read()
+            except _LOST as error:
+                raise self._unreachable(error) from None
+
     def open(self, method, path, body=None, seconds=_READ_SECONDS, **query):
         """The answer as a stream of bytes. Errors: Refused; ConnectionError when there is no server."""
         asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
@@ -98,13 +126,12 @@ class Server:
         try:
             return urllib.request.urlopen(request, timeout=seconds)
         except urllib.error.HTTPError as error:
-            try:
-                said = json.loads(error.read())["error"]
-            except (ValueError, KeyError, TypeError):
-                said = {"message": str(error)}
-            raise Refused(error.code, said) from None
-        except urllib.error.URLError as error:
-            raise ConnectionError("cannot reach the server at %s: %s" % (self.url, error.reason)) from None
+            raise Refused(error.code, _said(error)) from None
+        except _LOST as error:
+            raise self._unreachable(error) from None
+
+    def _unreachable(self, error):
+        return ConnectionError("cannot reach the server at %s: %s" % (self.url, getattr(error, "reason", None) or repr(error)))
 
 
 class Job:
@@ -126,34 +153,39 @@ class Job:
     def wait(self, progress=None, seconds=None):
         """Until it has ended, and gives it as info() does; TimeoutError after `seconds`. `progress` is called with the job each
         time that it has changed. A server that is started again meanwhile is waited for for a minute."""
-        until = None if seconds is None else time.monotonic() + seconds
-        self._heard = time.monotonic()
+        for ended, info in self._changes(None if seconds is None else time.monotonic() + seconds):
+            if ended:
+                return info
+            if progress is not None:
+                progress(info)
+        raise TimeoutError("%r goes on after %g s" % (self, seconds))
+
+    def _changes(self, until):
+        """(False, the job) each time that it has changed, and (True, it as info() gives it) once it has ended, unless the time is
+        over before."""
+        heard = time.monotonic()
         while True:
             try:
                 info = self.info()
                 if info["state"] in ENDED:
-                    return info
-                self._follow(progress, until)
-            except OSError:  # of the connection
-                if time.monotonic() - self._heard > _READ_SECONDS:
+                    yield True, info
+                    return
+                heard = time.monotonic()
+                left = _READ_SECONDS if until is None else max(0.01, min(_READ_SECONDS, until - heard))
+                with self.server.open("GET", self._path("/events"), seconds=left) as lines:
+                    for job in _jobs_in(lines):
+                        if job is not None:
+                            yield False, job
+                        heard = time.monotonic()
+                        if until is not None and heard >= until:
+                            return
+            except (*_LOST, Refused) as error:
+                over = time.monotonic() - heard > _READ_SECONDS
+                if over or (isinstance(error, Refused) and error.status not in _STARTING):
                     raise
                 time.sleep(1)
             if until is not None and time.monotonic() >= until:
-                raise TimeoutError("%r goes on after %g s" % (self, seconds))
-
-    def _follow(self, progress, until):
-        """Until the stream of its events ends, or the time is over."""
-        left = _READ_SECONDS if until is None else max(0.01, min(_READ_SECONDS, until - time.monotonic()))
-        with self.server.open("GET", self._path("/events"), seconds=left) as lines:
-            kind = None
-            for line in lines:
-                self._heard = time.monotonic()
-                if line.startswith(b"event:"):
-                    kind = line[6:].strip()
-                elif line.startswith(b"data:") and kind == b"job" and progress is not None:
-                    progress(json.loads(line[5:]))
-                if until is not None and time.monotonic() >= until:
-                    return
+                return
 
     def best(self):
         """The best trial, the path of its model and its test value; None while nothing has a value."""
@@ -233,5 +265,4 @@ class Job:
         return "/v1/jobs/%d%s" % (self.number, page)
 
     def _bytes(self, page, **query):
-        with self.server.open("GET", self._path(page), **query) as answer:
-            return answer.read()
+        return self.server.read("GET", self._path(page), **query)

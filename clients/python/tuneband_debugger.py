@@ -15,6 +15,7 @@ Outside of a Tuneband trial both do nothing. Afterwards, anywhere:
 """
 
 import atexit
+import http.client
 import io
 import json
 import math
@@ -411,8 +412,9 @@ class Trial:
             said = json.loads(error.read() or b"{}").get("error", {})
             text = ": ".join(part for part in (said.get("message"), said.get("hint")) if part)
             raise (NotSaved if error.code == 404 else RuntimeError)(text or str(error)) from None
-        except urllib.error.URLError as error:
-            raise ConnectionError("cannot reach the server at %s: %s" % (url.split("/v1/")[0], error.reason)) from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", None) or repr(error)
+            raise ConnectionError("cannot reach the server at %s: %s" % (url.split("/v1/")[0], reason)) from None
 
     def _json(self, page, body=None, **query):
         return json.loads(self._bytes(page, body, **query))

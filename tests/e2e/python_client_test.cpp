@@ -77,6 +77,72 @@ print(job.rows())
             "'eta': 0.1}]\n");
 }
 
+// A server that gives such replies, one a connection.
+constexpr const char* kBreakingServer = R"(
+import json, socket, threading, tuneband
+tuneband.time.sleep = lambda seconds: None
+def answer(body, status='200 OK', size=None):
+    return b'HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n' % (status.encode(), size or len(body)) + body
+stream = b'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+event = b'event: job\ndata: {"state": "running"}\n\n'
+def job(state):
+    return answer(json.dumps({'id': 1, 'state': state}).encode())
+def serve(replies):
+    listener = socket.create_server(('127.0.0.1', 0))
+    def run():
+        for reply in replies:
+            connection, _ = listener.accept()
+            while b'\r\n\r\n' not in connection.recv(65536): pass
+            connection.sendall(reply)
+            connection.close()
+    threading.Thread(target=run, daemon=True).start()
+    return tuneband.Job(tuneband.Server('http://127.0.0.1:%d' % listener.getsockname()[1]), 1)
+def waited(*replies):
+    seen = []
+    return serve([job('running'), *replies, job('completed')]).wait(lambda info: seen.append(info['state']))['state'], seen
+)";
+
+TEST(PythonWait, GoesOnAfterAConnectionThatBreaksWhereverThatIs) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "wait.py", std::string(kBreakingServer) + R"(
+print(waited(stream + b'%x\r\n' % len(event) + event + b'\r\n' + b'ff\r\nevent: jo'))
+print(waited(b'HTTP/1.1 200 OK\r\nConte'))
+print(waited(b'nothing of the kind\r\n\r\n'))
+print(waited(answer(b'{"id"', size=50)))
+print(waited(answer(b'{"error": "of a proxy"}', '502 Bad Gateway')))
+print(waited(answer(b'{"error": {"code": "unavailable", "message": "the server ends"}}', '503 Service Unavailable')))
+)"),
+            "('completed', ['running'])\n('completed', [])\n('completed', [])\n('completed', [])\n('completed', [])\n"
+            "('completed', [])\n");
+}
+
+TEST(PythonWait, HandsOnWhatProgressRaises) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "wait.py", std::string(kBreakingServer) + R"(
+def progress(info):
+    raise FileNotFoundError('of the caller')
+try:
+    serve([job('running'), stream + b'%x\r\n' % len(event) + event + b'\r\n0\r\n\r\n', job('completed')]).wait(progress)
+except FileNotFoundError as error:
+    print(error)
+)"),
+            "of the caller\n");
+}
+
+TEST(PythonErrors, ThatAreOfTheConnectionAreOneKindAndThoseOfAProxyAreRefusals) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "errors.py", std::string(kBreakingServer) + R"(
+for reply in answer(b'{"id"', size=50), b'nothing of the kind\r\n\r\n', answer(b'{"error": "text"}', '502 Bad Gateway'):
+    try:
+        serve([reply]).info()
+    except ConnectionError as error:
+        print('lost')
+    except tuneband.Refused as error:
+        print(error.status, error)
+)"),
+            "lost\nlost\n502 HTTP Error 502: Bad Gateway\n");
+}
+
 // What reads the answer takes JSON, which has none of these numbers.
 TEST(PythonRule, TellsAValueThatIsNoNumber) {
   TemporaryDirectory directory;
