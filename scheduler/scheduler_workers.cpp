@@ -67,8 +67,9 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   const Assignment& assignment = *worker.assignment;
   Job& job = *find_job(assignment.trial.job);
   job.take_findings(assignment.trial.number, report.findings, now);
-  if (assignment.rank == 0) job.take_rules(assignment.trial.number, report.rules, now);
-  if (assignment.rank == job.spec()->metric_rank && job.report(assignment.trial.number, report, now)) {
+  const bool counts = assignment.rank == job.spec()->metric_rank;
+  if (assignment.rank == 0 || counts) job.take_rules(assignment.trial.number, report.rules, now);
+  if (counts && job.report(assignment.trial.number, report, now)) {
     return end_at_target(assignment.trial);
   }
   worker.waits_for = report.exit ? "" : known_fault(report.message);

@@ -21,7 +21,9 @@ std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder
   Diagnostics checked_at_submit;
   const debugger::DebugContext context{trainer, order.max_resource, {order.objective_metric, order.maximize}};
   debugger::DebugSpec spec = debugger::parse_debug(order.debug, "debug", context, checked_at_submit);
-  return checked_at_submit.ok() ? std::optional(std::move(spec)) : std::nullopt;
+  const int rank = order.group ? order.group->rank : 0;
+  const bool saves = rank == 0 || spec.ranks == debugger::Ranks::all || rank == integer_of(order.trainer, "metric_rank");
+  return checked_at_submit.ok() && saves ? std::optional(std::move(spec)) : std::nullopt;
 }
 
 namespace {
@@ -88,8 +90,8 @@ std::unique_ptr<debugger::files::OutsideRules> rules_of_processes(const protocol
 std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
                                                          std::int64_t begin_step) {
   const auto spec = debug_spec_of(order, trainer);
+  if (!spec) return nullptr;
   const int rank = order.group ? order.group->rank : 0;
-  if (!spec || (rank > 0 && spec->ranks == debugger::Ranks::first)) return nullptr;
   return std::make_unique<debugger::files::Recorder>(*spec, order.trial_dir, order.epoch, rank, begin_step,
                                                      rules_of_processes(order, *spec));
 }

@@ -9,10 +9,11 @@
 
 namespace tuneband::workers {
 
-// The order's `debug` section. Nothing: it has none.
+// The order's `debug` section. Nothing: it has none, or not for this rank. For the `first` is for rank 0, and for the one whose
+// metrics count.
 std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer);
 
-// Nothing: the job has no debugger, or not for this rank. `begin_step`: where the training begins; -1: from nothing.
+// Nothing where debug_spec_of() is. `begin_step`: where the training begins; -1: from nothing.
 std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
                                                          std::int64_t begin_step);
 

@@ -679,6 +679,19 @@ TEST_F(CommandRunnerTest, OnlyTheRankWhoseMetricCountsMustReportIt) {
   EXPECT_EQ(run().exit, "crashed");
 }
 
+TEST_F(CommandRunnerTest, RulesJudgeTheMetricsOfTheRankWhoseMetricsCount) {
+  script(
+      "echo '{\"resource\": 1, \"loss\": 0.5}'; echo '{\"resource\": 2, \"loss\": 0.4}'; echo '{\"resource\": 3, \"loss\": "
+      "0.3}'");
+  order.debug = Json::parse(R"({"rules": [{"rule": "bound", "name": "low", "reduction": "mean", "below": 0.45,
+                                           "tensors": ["metrics/loss"], "action": "stop_trial"}]})");
+  order.trainer["metric_rank"] = 1;
+  order.group = rank_of_three(1);
+  EXPECT_THAT(run().message, HasSubstr("`low` stopped the trial"));
+  order.group = rank_of_three(2);
+  EXPECT_EQ(run().exit, "completed");
+}
+
 TEST_F(CommandRunnerTest, ARankIsNotHeldWhileTheOthersMayNeedItButEndsByItself) {
   script("echo '{\"resource\": 3, \"loss\": 1}'; echo and so on");
   order.group = rank_of_three(0);

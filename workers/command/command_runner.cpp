@@ -151,7 +151,6 @@ class CommandRunner final : public TrialRunner {
     const auto spec = debug_spec_of(order, debugger::TrainerKind::command);
     if (!spec) return;
     const int rank = order.group ? order.group->rank : 0;
-    if (rank > 0 && spec->ranks == debugger::Ranks::first) return;
     const std::string directory = std::filesystem::path(protocol::checkpoint_dir(order.trial_dir, order.epoch)).parent_path() /
                                   ("tensors-" + std::to_string(rank));
     inbox_ = std::make_unique<TensorInbox>(directory, spec->collections);

@@ -215,6 +215,13 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
   }
 }
 
+// What ranks share out.
+std::string parts_text(const LoadedTables& tables, Sharding sharding) {
+  if (sharding == Sharding::files) return std::to_string(tables.train.file_ends.size()) + " files";
+  const std::size_t queries = tables.train.query_sizes.size();
+  return queries == 0 ? std::to_string(tables.train.rows()) + " rows" : std::to_string(queries) + " queries";
+}
+
 // What each rank of a group would have to train on.
 void check_shards(const XgboostSpec& spec, const Json& job, int replicas, const LoadedTables& tables, Diagnostics& diagnostics) {
   const std::set<float> classes(tables.train.labels.begin(), tables.train.labels.end());
@@ -224,8 +231,7 @@ void check_shards(const XgboostSpec& spec, const Json& job, int replicas, const 
     const Table shard = shard_of(tables, spec.sharding, rank, replicas);
     const std::string whose = "of " + std::to_string(replicas) + " replicas, rank " + std::to_string(rank) + " would have ";
     if (shard.rows() == 0) {
-      diagnostics.error("trainer.replicas",
-                        whose + "no row to train on: there are " + std::to_string(tables.train.rows()) + " rows",
+      diagnostics.error("trainer.replicas", whose + "no row to train on: there are " + parts_text(tables, spec.sharding),
                         "use fewer replicas");
       return;
     }
