@@ -99,12 +99,18 @@ std::vector<std::string> explain_state(const TrialRow& trial, const ParsedJob& j
   const std::string so_far = format_resource(trial.resource, job.resource_name);
   std::vector<std::string> sentences;
   if (trial.state == TrialState::running) {
-    sentences.push_back(
-        fmt::format("It is running on {}: {} so far, until {}.", short_worker(trial.worker.value), so_far, trial.until_resource));
+    const std::string others =
+        trial.peers.empty() ? "" : fmt::format(" and {} more worker{}", trial.peers.size(), trial.peers.size() == 1 ? "" : "s");
+    sentences.push_back(fmt::format("It is running on {}{}: {} so far, until {}.", short_worker(trial.worker.value), others,
+                                    so_far, trial.until_resource));
   } else if (trial.state == TrialState::paused) {
     sentences.push_back(fmt::format("It is paused after {}.", so_far));
   } else if (trial.state == TrialState::pending) {
-    sentences.push_back("It is queued: no worker is free for it yet.");
+    sentences.push_back("It is queued.");
+    if (trial.exit_class) {
+      sentences.push_back(fmt::format("Its last attempt ended after {} ({}): {}{}", so_far, to_string(*trial.exit_class),
+                                      trial.message, full_stop_after(trial.message)));
+    }
   } else if (trial.state == TrialState::cancelled) {
     sentences.push_back(fmt::format("It was cancelled after {}: the job ended before it could go on.", so_far));
   } else if (trial.state == TrialState::failed) {

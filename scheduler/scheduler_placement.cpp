@@ -196,7 +196,8 @@ bool Scheduler::State::place_next(const Worker* asking) {
   const Worker& first = fleet.at(ranks.front());
   const std::int64_t session = first.session;
   const bool set_up = session != 0 && fleet.sessions().at(session) == ranks;
-  const bool in_memory = just_left == TrialId{job->row().id, number} && job->trial(number).ranks() == ranks;
+  const bool held = ranks.size() == 1 || trains_xgboost(job->spec()->trainer);  // a command of a group is not
+  const bool in_memory = held && just_left == TrialId{job->row().id, number} && job->trial(number).ranks() == ranks;
   job->start(number, ranks, in_memory || first.holds(job->spec()->data_key), now);
   assign(*job, job->trial(number), set_up ? session : job->trial(number).epoch.value);
   return true;

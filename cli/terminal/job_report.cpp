@@ -339,7 +339,7 @@ void print_best_of(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
   if (!summary.best) {
     const SummaryInfo& costs = summary.costs;
-    const bool only_nan = costs.trials_measured > 0;
+    const bool only_nan = costs.trials_measured > 0 && costs.trials_measured == costs.trials_not_finite;
     const bool outside = costs.trials_violating > 0 && costs.trials_measured > costs.trials_not_finite;
     console.field("best", fmt::format("nothing{}: {}", job.ended() || (only_nan && !outside) ? "" : " yet",
                                       outside    ? "no trial meets the constraints"

@@ -65,7 +65,10 @@ void check_replicas(const JobSpec& spec, int workers, Diagnostics& diagnostics) 
   diagnostics.warning(
       "trainer.replicas",
       std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " + std::to_string(workers),
-      "such a trial waits until there are enough: start more workers, or lower it");
+      spec.replicas.size() == 1
+          ? "nothing starts until there are enough: start more workers, or lower it"
+          : "once one of its trials needs so many, the job starts nothing more until there are enough: start "
+            "more workers, or lower it");
 }
 
 Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics,

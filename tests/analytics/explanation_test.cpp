@@ -169,13 +169,34 @@ TEST(Explain, ATrialSaysHowItStands) {
     trial.state = state;
     return explain_state(trial, example_job(), "");
   };
-  EXPECT_THAT(told(TrialState::pending), ::testing::ElementsAre("It is queued: no worker is free for it yet."));
+  EXPECT_THAT(told(TrialState::pending), ::testing::ElementsAre("It is queued."));
   EXPECT_THAT(told(TrialState::running), ::testing::ElementsAre("It is running on local-1: 9 rounds so far, until 27."));
   EXPECT_THAT(told(TrialState::paused), ::testing::ElementsAre("It is paused after 9 rounds."));
   EXPECT_THAT(told(TrialState::cancelled),
               ::testing::ElementsAre("It was cancelled after 9 rounds: the job ended before it could go on."));
   EXPECT_THAT(told(TrialState::stopped), ::testing::IsEmpty());
   EXPECT_THAT(told(TrialState::completed), ::testing::IsEmpty());
+}
+
+TEST(Explain, OneThatWaitsAfterALossSaysWhy) {
+  TrialRow trial;
+  trial.state = TrialState::pending;
+  trial.resource = 3;
+  trial.attempts_in_all = 1;
+  trial.exit_class = ExitClass::worker_lost;
+  trial.message = "its process ended";
+  EXPECT_THAT(explain_state(trial, example_job(), ""),
+              ::testing::ElementsAre("It is queued.", "Its last attempt ended after 3 rounds (worker_lost): its process ended."));
+}
+
+TEST(Explain, ADistributedOneSaysOnHowManyWorkersItRuns) {
+  TrialRow trial;
+  trial.state = TrialState::running;
+  trial.until_resource = 27;
+  trial.worker = {"local-1-a63184a1292cb8c6"};
+  trial.peers = {{"local-0-a63184a1292cb8c6"}};
+  EXPECT_THAT(explain_state(trial, example_job(), ""),
+              ::testing::ElementsAre("It is running on local-1 and 1 more worker: 0 rounds so far, until 27."));
 }
 
 TEST(Explain, AFailedTrialComesWithAdvice) {
