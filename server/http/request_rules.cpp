@@ -63,6 +63,24 @@ std::optional<std::string> host_name(std::string_view authority) {
   return name;
 }
 
+namespace {
+
+// A slash within a segment stays encoded: it is no border between two.
+std::string decoded_path(const urls::url_view& target) {
+  std::string path;
+  std::string_view left = target.encoded_path();
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find('/', 1), left.size());
+    const std::string segment = urls::pct_string_view(left.substr(0, end)).decode();
+    path += segment.front();
+    for (const char c : std::string_view(segment).substr(1)) path += c == '/' ? std::string("%2F") : std::string(1, c);
+    left.remove_prefix(end);
+  }
+  return path;
+}
+
+}  // namespace
+
 std::optional<std::string> take_target(std::string_view target, HttpRequest& request) {
   const bool origin_form = target.starts_with('/');
   const auto parsed = origin_form ? urls::parse_origin_form(target) : urls::parse_absolute_uri(target);
@@ -74,7 +92,7 @@ std::optional<std::string> take_target(std::string_view target, HttpRequest& req
     if (count_of(request, "host") == 0) request.headers.emplace_back("host", host);
     if (lower_case(request.header("host")) != host) return "the request's target and its Host name two hosts";
   }
-  request.path = parsed->path();
+  request.path = decoded_path(*parsed);
   if (request.path.empty()) request.path = "/";
   for (const auto& parameter : parsed->params()) request.query.emplace_back(parameter.key, parameter.value);
   return std::nullopt;

@@ -120,6 +120,7 @@ TEST(RequestRules, ATargetIsPathAndQueryAndMayNameTheHost) {
   };
   EXPECT_EQ(read("/v1/a%20b?c=d%26&e", {{"host", "h"}}), "h /v1/a b c=d& e=");
   EXPECT_EQ(read("http://h:1/a?b=c", {{"host", "H:1"}}), "H:1 /a b=c");
+  EXPECT_EQ(read("/a%2fb/%2F/c%20d/", {{"host", "h"}}), "h /a%2Fb/%2F/c d/") << "no border between two segments";
   EXPECT_EQ(read("http://H:1", {}), "h:1 /");
   for (const char* target : {"http://other/", "http://h:1@evil.example/", "ftp://h/", "http:/a", "http:a", "*", "a", "h:80", "",
                              "http://[", "/%zz", "//[", "/a#b"}) {
