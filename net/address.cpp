@@ -2,6 +2,9 @@
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
+#include <string>
+
+#include "core/port_number.hpp"
 
 namespace tuneband::net {
 
@@ -28,6 +31,7 @@ Result<HttpAddress> read_http_address(std::string_view text) {
   address.port = url->has_port() && !url->port().empty() ? std::string(url->port()) : kDefaultPort;
   address.authority = std::string(url->encoded_host_and_port());
   if (address.host.empty()) return fault("expected a host");
+  if (!port_number(address.port)) return fault("expected a port from 1 to " + std::to_string(kPortMax));
   return address;
 }
 

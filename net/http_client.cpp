@@ -122,24 +122,27 @@ struct HttpClient::Connection {
     return request;
   }
 
-  // Sends `request` and reads the answer's header into `parser`. A kept connection that turns out closed is made anew, once.
+  // Sends `request` and reads the answer's header into the last parser that is made: answers that announce another (RFC 9110,
+  // 15.2) are passed over. A kept connection that turns out closed is made anew, once.
   template <class MakeParser>
   Outcome exchange(const Request& request, HttpClock::time_point deadline, const MakeParser& make_parser) {
     for (bool kept = socket.is_open();; kept = false) {
       if (!kept) {
         if (const Outcome failed = connect(deadline)) return failed;
       }
-      auto& parser = make_parser();
       Outcome failed = perform(deadline, false, [&](auto handler) {
         http::async_write(socket, request, [handler](error_code error, std::size_t) { handler(error); });
       });
-      if (!failed) {
+      bool nothing_came = true;
+      for (bool interim = true; !failed && interim;) {
+        auto& parser = make_parser();
         failed = perform(deadline, false, [&](auto handler) {
           http::async_read_header(socket, buffer, parser, [handler](error_code error, std::size_t) { handler(error); });
         });
+        nothing_came = nothing_came && !parser.got_some();
+        interim = parser.get().result_int() / 100 == 1;
       }
       if (!failed) return std::nullopt;
-      const bool nothing_came = !parser.got_some();
       close();
       if (!kept || !nothing_came || failed->cause != Failure::Cause::error) return failed;
     }

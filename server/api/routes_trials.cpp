@@ -48,6 +48,11 @@ HttpReply no_such_range(const std::string& what, std::uint64_t size) {
   return reply;
 }
 
+// "": all of it. What is served has no validator, so that none of If-Range matches (RFC 9110, 13.1.5).
+std::string range_asked(const HttpRequest& request) {
+  return request.header("if-range").empty() ? std::string(request.header("range")) : "";
+}
+
 // The whole of it, or the range that was asked for. `what` names it in a fault.
 void send_bytes(OpenFile file, const std::string& what, const std::string& range_header,
                 const std::vector<std::pair<std::string, std::string>>& headers, const Respond& respond) {
@@ -153,7 +158,7 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
   const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::log_file_of(static_cast<int>(rank.value_or(0)));
-  const std::string range_header(request.header("range"));
+  const std::string range_header = range_asked(request);
   reads_.run(row_of, [this, trial, path, tail, range_header, follows = follow == "true", respond](const Result<TrialRow>& row) {
     if (!row) return respond->reply(error_reply(row.error()));
     constexpr const char* kText = "text/plain; charset=utf-8";
@@ -185,7 +190,7 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
 void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& respond) {
   const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
-  const std::string range_header(request.header("range"));
+  const std::string range_header = range_asked(request);
   reads_.run(row_of, [path, range_header, respond](const Result<TrialRow>& row) {
     if (!row) return respond->reply(error_reply(row.error()));
     auto file = OpenFile::open(path);
@@ -213,7 +218,7 @@ void Api::get_file(const HttpRequest& request, TrialId trial, const Respond& res
   const std::string path = request.query_value("path").value_or("");
   const std::string dir = parts_.data_dir.trial_dir(trial);
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
-  const std::string range_header(request.header("range"));
+  const std::string range_header = range_asked(request);
   reads_.run(row_of, [path, dir, range_header, respond](const Result<TrialRow>& row) {
     if (!row) return respond->reply(error_reply(row.error()));
     auto file = open_trial_file(dir, path);

@@ -1,5 +1,6 @@
 #include "server/http/reply_coding.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/rfc7230.hpp>
 #include <string>
 #include <utility>
@@ -10,14 +11,17 @@ namespace tuneband::server {
 
 bool takes_gzip(std::string_view accept_encoding) {
   const std::string codings = lower_case(accept_encoding);
+  bool any_other = false;  // "*": those that are not named
   for (const auto& coding : boost::beast::http::ext_list(codings)) {
     if (coding.first != "gzip" && coding.first != "*") continue;
-    for (const auto& [name, value] : coding.second) {
-      if (name == "q" && value.find_first_not_of("0.") == std::string_view::npos) return false;
-    }
-    return true;
+    const bool refused = std::any_of(coding.second.begin(), coding.second.end(), [&](const auto& parameter) {
+      const bool its_own = parameter.first.data() > coding.first.data();  // else of the coding before, which Beast leaves there
+      return its_own && parameter.first == "q" && parameter.second.find_first_not_of("0.") == std::string_view::npos;
+    });
+    if (coding.first == "gzip") return !refused;
+    any_other = !refused;
   }
-  return false;
+  return any_other;
 }
 
 bool is_worth_zipping(const HttpReply& reply, std::size_t bytes_min) {

@@ -654,7 +654,10 @@ TEST(HttpServerTest, ZipsLargeRepliesForClientsThatTakeIt) {
     EXPECT_LT(zipped.body.size(), size / 50);
     EXPECT_EQ(gunzipped(zipped.body, size), std::string(size, 'a'));
     EXPECT_EQ(client.get(target).body.size(), size);
-    EXPECT_EQ(client.get(target, "Accept-Encoding: gzip;q=0\r\n").body.size(), size);
+    for (const char* refused : {"gzip;q=0", "gzip;q=0.0, *", "*;q=0"})
+      EXPECT_EQ(client.get(target, "Accept-Encoding: " + std::string(refused) + "\r\n").body.size(), size) << refused;
+    for (const char* taken : {"*", "*;q=0, gzip", "br;q=0, gzip"})
+      EXPECT_LT(client.get(target, "Accept-Encoding: " + std::string(taken) + "\r\n").body.size(), size / 50) << taken;
   }
   EXPECT_EQ(client.get("/10", "Accept-Encoding: gzip\r\n").body.size(), 10u);
 }

@@ -16,7 +16,8 @@ TEST(Address, IsReadAsTheHostHeaderAndTheResolverWantIt) {
   EXPECT_EQ(named->port, "7070");
   EXPECT_EQ(named->authority, "[::1]:7070");
   EXPECT_EQ(read_http_address("http://localhost")->port, "80");
-  for (const char* bad : {"localhost:7070", "https://localhost", "http://localhost/v1", "http://user@localhost", "http://:80"}) {
+  for (const char* bad : {"localhost:7070", "https://localhost", "http://localhost/v1", "http://user@localhost", "http://:80",
+                          "http://localhost:0", "http://localhost:65536"}) {
     EXPECT_FALSE(read_http_address(bad)) << bad;
   }
 }

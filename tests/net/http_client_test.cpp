@@ -36,6 +36,18 @@ TEST(HttpClient, SendsMethodTargetAndBodyAndKeepsTheConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
+TEST(HttpClient, PassesOverAnswersThatAnnounceAnother) {
+  LoopbackServer server([](const auto&) {
+    return LoopbackAnswer{.raw =
+                              "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+                              "HTTP/1.1 202 Accepted\r\nContent-Length: 3\r\n\r\nyes"};
+  });
+  const auto response = client_of(server).request("POST", "/", "{}", kPatienceMs);
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->status, 202);
+  EXPECT_EQ(response->body, "yes");
+}
+
 TEST(HttpClient, ConnectsAgainWhenTheKeptConnectionWasClosed) {
   LoopbackServer server([](const auto&) { return LoopbackAnswer{.body = "{}", .keep_alive = false}; });
   HttpClient client = client_of(server);
