@@ -10,4 +10,13 @@ Finished show_answer(Session session, const std::string& target, const std::func
   return kExitOk;
 }
 
+Finished tell_of_report(Console& console, const std::string& path) {
+  if (console.json()) {
+    console.print_json({{"report", path}});
+  } else {
+    console.note("written: " + path);
+  }
+  return kExitOk;
+}
+
 }  // namespace tuneband::cli

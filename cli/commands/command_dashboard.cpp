@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "cli/commands/answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
 #include "os/child_process.hpp"
@@ -201,12 +202,7 @@ Finished write_report(Session session, const ReportOptions& options) {
   if (!page) return page.error();
   const auto written = write_file(path, *page);
   if (!written) return written.error();
-  if (session.console.json()) {
-    session.console.print_json({{"report", path}});
-  } else {
-    session.console.note("written: " + path);
-  }
-  return kExitOk;
+  return tell_of_report(session.console, path);
 }
 
 }  // namespace tuneband::cli

@@ -145,7 +145,11 @@ Finished stop_trial(Session session, const std::string& job, int trial) {
 Finished delete_job(Session session, const std::string& job) {
   const auto removed = session.api.remove(job_path(job));
   if (!removed) return removed.error();
-  if (!session.console.json()) session.console.print(fmt::format("{} is deleted, with its trials, logs and models", job));
+  if (session.console.json()) {
+    session.console.print_json({{"deleted", job}});
+  } else {
+    session.console.print(fmt::format("{} is deleted, with its trials, logs and models", job));
+  }
   return kExitOk;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/commands/answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
 #include "cli/report/trial_page.hpp"
@@ -159,8 +160,7 @@ Finished write_trial_report(Session session, const ReportOptions& options) {
   const std::string path = options.output.empty() ? job->name + "-" + std::to_string(*options.trial) + ".html" : options.output;
   const auto written = write_file(path, trial_page(saved));
   if (!written) return written.error();
-  session.console.note("written: " + path);
-  return kExitOk;
+  return tell_of_report(session.console, path);
 }
 
 }  // namespace tuneband::cli

@@ -33,7 +33,7 @@ void Api::with_events_query(const HttpRequest& request, const Respond& respond, 
   const auto find = [name = *job](Reader& reader) -> Result<JobId> {
     const auto found = reader.find_job(name);
     const auto number = whole_number(name);
-    return !found && number ? Result<JobId>(JobId{*number}) : found;
+    return !found && number && *number >= 1 ? Result<JobId>(JobId{*number}) : found;
   };
   reads_.run(find, [query, respond, then = std::move(then)](const Result<JobId>& found) {
     if (!found) return respond->reply(error_reply(found.error()));
