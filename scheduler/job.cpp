@@ -181,6 +181,17 @@ void Job::flush(std::vector<Write>& writes, std::vector<EventRow>& events) {
 // ---- results ------------------------------------------------------------------------------------------------------------------
 
 void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early) {
+  add_decision(trial, value, now);
+  if (value) pause(trial);
+  note_progress(trial, value);
+  std::vector<Decision> decisions;
+  policy_->arrive(arrival_of(decisions_.back()), decisions);
+  apply(decisions, now, early);
+  if (value && undecided_.contains(trial.id.number)) record(EventKind::trial_paused, trial);
+}
+
+// One that waits; the sampler learns from it.
+void Job::add_decision(const TrialRow& trial, std::optional<double> value, Timestamp now) {
   DecisionRow decision;
   decision.trial = trial.id;
   decision.bracket = trial.bracket;
@@ -201,15 +212,20 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now, co
   } else {
     learn(decisions_.back());
   }
-  if (value) {
-    trial.state = TrialState::paused;
-    trial.attempts = 0;
-    trial.exit_class.reset();
-    trial.crash.clear();
-    ++paused_;
-    row_.failures_in_a_row = 0;
-    row_.failing_with.reset();
-  }
+}
+
+void Job::pause(TrialRow& trial) {
+  trial.state = TrialState::paused;
+  trial.attempts = 0;
+  trial.exit_class.reset();
+  trial.crash.clear();
+  ++paused_;
+  row_.failures_in_a_row = 0;
+  row_.failing_with.reset();
+}
+
+// Of the job, by the last decision.
+void Job::note_progress(const TrialRow& trial, std::optional<double> value) {
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
   const bool improved = value && Bests(*spec_, decisions_, row_).take(decisions_.back());
   const bool nearer = value && note_violation(decisions_.back());
@@ -218,16 +234,10 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now, co
   const bool by_user = trial.state == TrialState::stopped;
   if (judged_.insert(trial.id.number).second && !by_user) ++row_.trials_since_improvement;
   if (improved || nearer) row_.trials_since_improvement = 0;
-  if (improved) {
-    EventRow& event = record(EventKind::job_improved, trial);
-    event.resource = trial.until_resource;
-    event.value = value;
-  }
-
-  std::vector<Decision> decisions;
-  policy_->arrive(arrival_of(decisions_.back()), decisions);
-  apply(decisions, now, early);
-  if (value && undecided_.contains(trial.id.number)) record(EventKind::trial_paused, trial);
+  if (!improved) return;
+  EventRow& event = record(EventKind::job_improved, trial);
+  event.resource = trial.until_resource;
+  event.value = value;
 }
 
 void Job::learn(const DecisionRow& decision) {

@@ -166,6 +166,9 @@ class Job {
   void end_segment(const TrialRow& trial);
   // `early`: why its training was ended before its end, if it was; what its policy takes for completed is stopped then.
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early = {});
+  void add_decision(const TrialRow& trial, std::optional<double> value, Timestamp now);
+  void pause(TrialRow& trial);
+  void note_progress(const TrialRow& trial, std::optional<double> value);
   std::string adapt_eta(TrialRow& trial);
   void apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early = {});
   void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
