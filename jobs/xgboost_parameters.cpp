@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "jobs/feature_constraints.hpp"
 
@@ -189,13 +189,6 @@ constexpr std::array<RefusedParameter, 22> kRefused{{
     {"dsplit", "the rows of a distributed trial are split by the trainer"},
 }};
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 bool inside(const NumberRange& range, double value) {
   return (range.min_excluded ? value > range.min : value >= range.min) &&
          (range.max_excluded ? value < range.max : value <= range.max);
@@ -289,7 +282,7 @@ std::string fault_of_value(const XgboostParameter& parameter, std::string_view v
   if (parameter.kind == ParameterKind::interaction_constraints) return fault_of_interaction_constraints(value);
   bool fits = true;
   if (parameter.kind == ParameterKind::integer) {
-    const auto number = parse_integer(value);
+    const auto number = integer_in<std::int64_t>(value);
     fits = number && inside(parameter.range, static_cast<double>(*number));
   } else if (parameter.kind == ParameterKind::real) {
     const auto number = parse_number(value);

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/decimal.hpp"
 #include "os/pidfd.hpp"
 
 namespace tuneband::os {
@@ -84,10 +84,7 @@ std::vector<pid_t> all_pids() {
   DIR* folder = ::opendir("/proc");
   if (folder == nullptr) return pids;
   while (const dirent* entry = ::readdir(folder)) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc{} && end == name.data() + name.size()) pids.push_back(pid);
+    if (const auto pid = integer_in<pid_t>(entry->d_name)) pids.push_back(*pid);
   }
   ::closedir(folder);
   return pids;

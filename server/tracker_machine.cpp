@@ -1,9 +1,9 @@
 #include "server/tracker_machine.hpp"
 
-#include <charconv>
 #include <cstring>
 
 #include "core/check.hpp"
+#include "core/decimal.hpp"
 
 namespace tuneband::server {
 
@@ -33,11 +33,9 @@ struct TaskId {
 std::optional<TaskId> parse_task_id(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = text.substr(colon + 1);
-  TaskId task{std::string(text.substr(0, colon)), 0};
-  const auto [rest, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), task.rank);
-  if (fault != std::errc{} || rest != digits.data() + digits.size() || task.rank < 0) return std::nullopt;
-  return task;
+  const auto rank = integer_in<int>(text.substr(colon + 1));
+  if (!rank || *rank < 0) return std::nullopt;
+  return TaskId{std::string(text.substr(0, colon)), *rank};
 }
 
 // Everyone a rank has a link to: its neighbours in the tree and in the ring.

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::size_t kPieceSize = 64 * 1024;
 constexpr auto kFollowInterval = std::chrono::milliseconds(200);
-
-std::optional<std::uint64_t> parse_offset(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -62,12 +55,12 @@ std::optional<ByteRange> parse_range(std::string_view header, std::uint64_t size
   const std::string_view first = header.substr(0, dash);
   const std::string_view last = header.substr(dash + 1);
   if (first.empty()) {  // the last so many bytes
-    const auto count = parse_offset(last);
+    const auto count = integer_in<std::uint64_t>(last);
     if (!count) return std::nullopt;
     return ByteRange{size - std::min(size, *count), size};
   }
-  const auto from = parse_offset(first);
-  const auto to = last.empty() ? std::optional(size) : parse_offset(last);
+  const auto from = integer_in<std::uint64_t>(first);
+  const auto to = last.empty() ? std::optional(size) : integer_in<std::uint64_t>(last);
   if (!from || !to || (!last.empty() && *to < *from)) return std::nullopt;
   const std::uint64_t end = last.empty() || *to >= size ? size : *to + 1;
   return ByteRange{std::min(*from, end), end};

@@ -1,10 +1,10 @@
 #include "workers/data/csv_roles.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "workers/data/csv_columns.hpp"
 #include "workers/data/csv_files.hpp"
@@ -22,11 +22,9 @@ Result<std::size_t> find_column(const std::string& column, const std::vector<std
       return csv_fault(field, "the file has more than one column " + shown(column), "give the column's number, from 0");
     return static_cast<std::size_t>(found - names.begin());
   }
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
-  const bool is_number = error == std::errc{} && end == column.data() + column.size();
-  if (is_number && number < names.size()) return number;
-  if (is_number) {
+  const auto number = integer_in<std::size_t>(column);
+  if (number && *number < names.size()) return *number;
+  if (number) {
     return csv_fault(field,
                      "the file has " + std::to_string(names.size()) + " columns, numbered from 0, and no column " + column);
   }

@@ -1,10 +1,10 @@
 #include "workers/data/libsvm_reader.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "core/decimal.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "workers/data/csv_reader.hpp"
@@ -24,13 +24,6 @@ std::string_view next_token(std::string_view& line) {
   const std::string_view token = line.substr(0, size);
   line.remove_prefix(size);
   return token;
-}
-
-std::optional<std::uint64_t> parse_count(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 std::optional<float> parse_finite(std::string_view text) {
@@ -109,7 +102,7 @@ class LibsvmReader {
       const std::string_view name = token.substr(0, colon);
       const std::string_view text = token.substr(colon + 1);
       if (name == "qid") return fault("qid must stand right after the label", token);
-      const auto column = parse_count(name);
+      const auto column = integer_in<std::uint64_t>(name);
       if (!column || *column >= kFeaturesMax) return fault("expected column:value with a column from 0", token);
       if (static_cast<std::int64_t>(*column) <= last_column) return fault("columns must rise within a line", token);
       last_column = static_cast<std::int64_t>(*column);
@@ -132,7 +125,7 @@ class LibsvmReader {
     if (!token.starts_with("qid:")) return std::optional<std::uint64_t>();
     line = rest;
     token.remove_prefix(4);
-    const auto query = parse_count(token);
+    const auto query = integer_in<std::uint64_t>(token);
     if (!query) return fault("expected qid: and a number", token);
     return query;
   }

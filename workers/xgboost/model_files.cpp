@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "core/random.hpp"
 #include "os/atomic_file.hpp"
 #include "os/open_regular.hpp"
@@ -79,10 +80,8 @@ std::vector<std::int64_t> stored_resources(const std::string& checkpoints) {
   std::error_code error;
   for (fs::directory_iterator entry(checkpoints, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() != kModelEnding) continue;
-    const std::string stem = entry->path().stem().string();
-    std::int64_t resource = 0;
-    const auto [rest, fault] = std::from_chars(stem.data(), stem.data() + stem.size(), resource);
-    if (fault == std::errc{} && rest == stem.data() + stem.size() && resource > 0) resources.push_back(resource);
+    const auto resource = integer_in<std::int64_t>(entry->path().stem().string());
+    if (resource && *resource > 0) resources.push_back(*resource);
   }
   std::sort(resources.rbegin(), resources.rend());
   return resources;
