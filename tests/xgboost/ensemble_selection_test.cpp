@@ -51,6 +51,16 @@ TEST(EnsembleSelection, OfEqualsTheBetterCandidateIsTaken) {
   EXPECT_THAT(picked({{2}, {2}}), ElementsAre(8, 0));
 }
 
+TEST(EnsembleSelection, WhereBagsHaveToTakeBadOnesOneBagPicksOfAll) {
+  std::vector<std::vector<float>> margins(15, {8});
+  margins[0] = {1};
+  margins[7] = {-3};  // of the second bag, whose average with the first is worth more than the first alone
+  EXPECT_THAT(picked(margins), ElementsAre(18, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0));
+  margins[0] = {4};
+  EXPECT_THAT(picked(margins), ElementsAre(8, 2, 8, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0))
+      << "the bags' average, 94 / 24, is better";
+}
+
 TEST(EnsembleSelection, WhatIsWorthNothingIsNotTaken) {
   const auto cost = [](std::span<const float> margins) -> Result<double> {
     return margins[0] > 5 ? std::nan("") : static_cast<double>(margins[0]);

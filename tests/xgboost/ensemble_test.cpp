@@ -191,6 +191,13 @@ TEST_F(Ensembles, AreJudgedByAnObjectiveOfTheSearchSpaceAndAreOfThatOfTheBestTri
   EXPECT_EQ(joined(order).at("candidates"), 4);
 }
 
+TEST_F(Ensembles, ParametersOfTheObjectiveThatSayNothingOfItsMarginsMayDiffer) {
+  auto order = trained({{"parameters", {{"objective", "reg:pseudohubererror"}}}}, "mae");
+  for (std::size_t i = 0; i < order.models.size(); ++i)
+    order.models[i].configuration["huber_slope"] = 1.0 + static_cast<double>(i);
+  EXPECT_EQ(joined(order).at("candidates"), 5);
+}
+
 TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
   auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
   dir_.write("data.csv", test::made_up_csv(500));

@@ -209,6 +209,13 @@ Result<void> add_values(Json& reply, const std::string& prefix, Rows& rows, cons
   return {};
 }
 
+// Of parameters those that say what a model's margins mean. Others that a metric may know, as huber_slope, may differ.
+XgboostParameters predicts_by(XgboostParameters parameters) {
+  std::erase_if(parameters,
+                [](const auto& parameter) { return parameter.first != "objective" && parameter.first != "num_class"; });
+  return parameters;
+}
+
 }  // namespace
 
 Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
@@ -247,7 +254,7 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   const auto judged_by = [&](const TrialModel& model) { return judging_parameters(job->spec, model.configuration, job->metric); };
   const XgboostParameters parameters = judged_by(order.models.front());
   std::vector<TrialModel> models = order.models;
-  std::erase_if(models, [&](const TrialModel& model) { return judged_by(model) != parameters; });
+  std::erase_if(models, [&](const TrialModel& model) { return predicts_by(judged_by(model)) != predicts_by(parameters); });
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
   tables->train = {};  // nothing is trained

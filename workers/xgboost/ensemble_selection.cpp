@@ -48,21 +48,54 @@ class Bag {
   int taken_ = 0;
 };
 
-}  // namespace
+using Margins = std::span<const std::vector<float>>;
 
-Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> margins, const CostOfMargins& cost) {
-  std::vector<int> picks(margins.size());
-  const std::size_t bags = std::clamp(margins.size() / kEnsembleBagSizeMin, std::size_t{1}, kEnsembleBagsMax);
+// How often each candidate is picked by `bags`, of which each picks `picks` times.
+Result<std::vector<int>> picks_of_bags(Margins margins, const CostOfMargins& cost, std::size_t bags, int picks) {
+  std::vector<int> picked_times(margins.size());
   for (std::size_t first = 0; first < std::min(bags, margins.size()); ++first) {
     Bag bag(margins, first, bags);
-    for (int i = 0; i < kEnsemblePicks; ++i) {
+    for (int i = 0; i < picks; ++i) {
       const auto picked = bag.pick(cost);
       if (!picked) return picked.error();
       if (!*picked) break;
-      ++picks[**picked];
+      ++picked_times[**picked];
     }
   }
-  if (std::accumulate(picks.begin(), picks.end(), 0) == 0)
+  return picked_times;
+}
+
+// Whether the average with these weights is worth less than the best candidate alone.
+Result<bool> is_worse_than_best(Margins margins, const std::vector<int>& weights, const CostOfMargins& cost) {
+  const int all = std::accumulate(weights.begin(), weights.end(), 0);
+  if (all == 0) return false;
+  std::vector<double> sum(margins.front().size());
+  for (std::size_t candidate = 0; candidate < margins.size(); ++candidate) {
+    if (weights[candidate] == 0) continue;
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weights[candidate] * static_cast<double>(margins[candidate][i]);
+  }
+  std::vector<float> mean(sum.size());
+  for (std::size_t i = 0; i < sum.size(); ++i) mean[i] = static_cast<float>(sum[i] / all);
+  const auto of_all = cost(mean);
+  if (!of_all) return of_all.error();
+  const auto of_best = cost(margins.front());
+  if (!of_best) return of_best.error();
+  return *of_all > *of_best;
+}
+
+}  // namespace
+
+Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> margins, const CostOfMargins& cost) {
+  const std::size_t bags = std::clamp(margins.size() / kEnsembleBagSizeMin, std::size_t{1}, kEnsembleBagsMax);
+  auto picks = picks_of_bags(margins, cost, bags, kEnsemblePicks);
+  if (!picks) return picks.error();
+  if (bags > 1) {
+    const auto worse = is_worse_than_best(margins, *picks, cost);
+    if (!worse) return worse.error();
+    if (*worse) picks = picks_of_bags(margins, cost, 1, kEnsemblePicks * static_cast<int>(bags));
+    if (!picks) return picks.error();
+  }
+  if (std::accumulate(picks->begin(), picks->end(), 0) == 0)
     return Error{ErrorCode::invalid_argument, "no model has a finite value on the validation rows", "", ""};
   return picks;
 }

@@ -2,7 +2,8 @@
 //
 // R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes: "Ensemble Selection from Libraries of Models", ICML 2004: with replacement,
 // and in bags, so that the models that were lucky on those rows do not decide alone. The bags here share no model: candidates are
-// dealt to them in turn. docs/search-measurements.md, "Several models joined", has what that is worth.
+// dealt to them in turn. Where few candidates are good, bags have to take bad ones: if their average is worth less than the best
+// candidate alone, one bag picks of all instead. docs/search-measurements.md, "Several models joined", has what that is worth.
 #pragma once
 
 #include <cstddef>
