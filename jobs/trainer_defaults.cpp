@@ -162,6 +162,40 @@ void write_trainer_defaults(Json& document) {
     write_scheduler_defaults(document["scheduler"], member(member(document, "limits"), "max_trials"));
 }
 
+Json without_trainer_defaults(Json document) {
+  // What others depend on first.
+  constexpr const char* kWritten[] = {"/trainer/fidelity",
+                                      "/trainer/keep",
+                                      "/trainer/adapt_eta",
+                                      "/trainer/shrinkage_max",
+                                      "/trainer/data/validation/stratify",
+                                      "/trainer/data/test/stratify",
+                                      "/scheduler/min_resource",
+                                      "/scheduler/rung_audit"};
+  const auto take_out = [](const Json::json_pointer& field, Json& of) { of[field.parent_pointer()].erase(field.back()); };
+  Json asked = document;
+  for (const char* long_list : {"candidates", "enqueue", "warm_start"}) {
+    if (asked.contains(long_list)) asked[long_list] = Json::array();
+  }
+  for (const char* path : kWritten) {
+    if (const Json::json_pointer field(path); asked.contains(field)) take_out(field, asked);
+  }
+  for (const char* path : kWritten) {
+    const Json::json_pointer field(path);
+    if (!document.contains(field)) continue;
+    Json again = asked;
+    write_trainer_defaults(again);
+    if (again.contains(field) && again[field] == document[field]) {
+      take_out(field, document);
+    } else {
+      asked[field] = document[field];
+    }
+  }
+  const Json::json_pointer validation("/trainer/data/validation");  // all of it was written
+  if (document.contains(validation) && document[validation] == Json::object()) take_out(validation, document);
+  return document;
+}
+
 void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
   constexpr double kWide = 3;  // from its max to its min: what is learnt in a prefix differs as much
   constexpr double kLearntMin = 0.9;

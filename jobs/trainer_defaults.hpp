@@ -12,6 +12,10 @@ namespace tuneband {
 // for the checks that follow.
 void write_trainer_defaults(Json& document);
 
+// The document as it may have been submitted: without what write_trainer_defaults() writes again. So a change of it is not held
+// against what nobody asked for.
+Json without_trainer_defaults(Json document);
+
 // Warns of rungs that are known to mislead: prefixes of trainings with a tuned learning rate; and of rounds too few for the least
 // learning rate. `document`: with the defaults.
 void warn_of_fidelity(const Json& document, Diagnostics& diagnostics);

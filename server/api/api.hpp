@@ -81,6 +81,7 @@ class Api {
   void list_jobs(const HttpRequest& request, const Respond& respond);
   void list_cards(const HttpRequest& request, const JobsQuery& query, const Respond& respond);
   void get_job(JobId job, const Respond& respond);
+  void get_document(JobId job, const Respond& respond);
   void get_summary(JobId job, const Respond& respond);
   void change_job(const HttpRequest& request, JobId job, const Respond& respond);
   void stop_job(JobId job, const Respond& respond);

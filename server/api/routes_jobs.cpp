@@ -4,10 +4,13 @@
 #include <set>
 
 #include "core/decimal.hpp"
+#include "core/json_writer.hpp"
+#include "core/masked_document.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "debugger/files/tensor_room.hpp"
 #include "jobs/parsed_job.hpp"
+#include "jobs/trainer_defaults.hpp"
 #include "scheduler/forecast.hpp"
 #include "server/api/api.hpp"
 #include "server/monotonic_clock.hpp"
@@ -129,8 +132,9 @@ Result<Json> patched_document(Reader& reader, const std::string& like, std::stri
   auto document = parse_json(*original);
   if (!document) return document.error();
   if (!changes->is_object()) return Error{ErrorCode::invalid_argument, "expected an object, got " + excerpt(*changes), "", ""};
-  document->merge_patch(*changes);
-  return document;
+  Json patched = without_trainer_defaults(std::move(*document));
+  patched.merge_patch(*changes);
+  return Result<Json>(boost::system::in_place_value, std::move(patched));
 }
 
 }  // namespace
@@ -157,6 +161,7 @@ void Api::add_job_routes() {
                  change_job(request, job, respond);
                })});
   router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
+  router_.add({"GET", "/v1/jobs/{job}/document", {}, of_job(&Api::get_document)});
   router_.add({"POST", "/v1/jobs/{job}/stop", {}, of_job(&Api::stop_job)});
   router_.add(
       {"GET", "/v1/jobs/{job}/events", {"after"}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
@@ -291,6 +296,16 @@ void Api::list_cards(const HttpRequest& request, const JobsQuery& query, const R
 
 void Api::get_job(JobId job, const Respond& respond) {
   read_json([job, standing = standing_of(job)](Reader& reader) { return reader.job_detail(job, standing); }, respond);
+}
+
+// What a job like it is changed from.
+void Api::get_document(JobId job, const Respond& respond) {
+  const auto read = [job](Reader& reader) -> Result<RawJson> {
+    const auto document = reader.document(job);
+    if (!document) return document.error();
+    return RawJson{masked_document(without_trainer_defaults(*parse_json(*document)).dump())};
+  };
+  read_json(read, respond);
 }
 
 // On a thread of its own: it reads each of the job's trials.

@@ -42,6 +42,32 @@ TEST_F(ApiTest, TheSameDocumentAgainIsTheSameJobAndAnotherIsAConflict) {
   EXPECT_EQ(code_of(refused), "conflict");
 }
 
+TEST_F(ApiTest, AJobLikeAnotherIsNotHeldToDefaultsThatNobodyWrote) {
+  Json first = job_document("first");
+  first["objective"] = {{"metric", "validation-auc"}, {"goal", "maximize"}};
+  first["search_space"] = {{"eta", {{"type", "float"}, {"min", 0.05}, {"max", 0.5}}}};
+  first["trainer"] = {
+      {"type", "xgboost"}, {"data", {{"train", "/x.csv"}, {"label", "y"}}}, {"parameters", {{"objective", "binary:logistic"}}}};
+  first["scheduler"] = {{"max_resource", 27}};
+  first["limits"] = {{"max_trials", 5}};
+  ASSERT_EQ(post("/v1/jobs?preflight=off", first.dump()).status, 201);
+  EXPECT_EQ(get_json("/v1/jobs/first").at("spec").at("scheduler").at("min_resource"), 3);
+  EXPECT_EQ(get_json("/v1/jobs/first/document"), first);
+  for (const char* change :
+       {R"({"scheduler": {"max_resource": 81}})", R"({"scheduler": {"type": "none"}})", R"({"trainer": {"data": {"folds": 5}}})",
+        R"({"trainer": {"parameters": {"booster": "dart"}}})", R"({"search_space": {"eta": 0.1}})"}) {
+    Json patch = Json::parse(change);
+    patch["name"] = "other";
+    Json expected = first;
+    expected.merge_patch(patch);
+    const RawReply reply = post("/v1/jobs?like=first&preflight=off", patch.dump());
+    ASSERT_EQ(reply.status, 201) << change << reply.body;
+    EXPECT_EQ(get_json("/v1/jobs/other/document"), expected) << change;
+    post("/v1/jobs/other/stop", "");
+    EXPECT_EQ(remove("/v1/jobs/other").status, 204);
+  }
+}
+
 TEST_F(ApiTest, AJobLikeAnotherHasItsDocumentWithWhatTheBodyChanges) {
   Json first = job_document("first");
   first["limits"] = {{"max_trials", 5}, {"max_parallel_trials", 2}};

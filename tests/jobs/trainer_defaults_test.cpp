@@ -327,5 +327,45 @@ TEST(TrainerDefaults, KeepTheBestRoundWhereHeldOutRowsTellItAndTheModelCanBeCutT
   }
 }
 
+// Of a job of trees with a tuned learning rate and two classes.
+Json tuned_document() {
+  return Json::parse(R"({"name": "a", "objective": {"metric": "validation-auc", "goal": "maximize"},
+    "search_space": {"eta": {"type": "float", "min": 0.05, "max": 0.5}},
+    "trainer": {"type": "xgboost", "data": {"train": "/x.csv", "label": "y"}, "parameters": {"objective": "binary:logistic"}},
+    "scheduler": {"max_resource": 27}})");
+}
+
+TEST(TrainerDefaults, WhatTheyWroteIsTakenOutAgainAndWhatTheUserWroteStays) {
+  const std::vector<const char*> changes{"{}",
+                                         R"({"trainer": {"fidelity": "prefix"}})",
+                                         R"({"trainer": {"keep": "last"}})",
+                                         R"({"scheduler": {"min_resource": 9}})",
+                                         R"({"trainer": {"data": {"validation": {"fraction": 0.3}}}})",
+                                         R"({"trainer": {"data": {"test": {"stratify": false}}}})",
+                                         R"({"sampler": {"type": "random"}})",
+                                         R"({"scheduler": {"rung_audit": true}})",
+                                         R"({"search_space": {"eta": 0.1}})",
+                                         R"({"trainer": {"shrinkage_max": 7}})",
+                                         R"({"trainer": {"fidelity": "shrinkage"}, "search_space": {"eta": 0.1}})",
+                                         R"({"trainer": {"type": "command"}})"};
+  for (const char* change : changes) {
+    Json written = tuned_document();
+    written.merge_patch(Json::parse(change));
+    Json stored = written;
+    write_trainer_defaults(stored);
+    const Json asked = without_trainer_defaults(stored);
+    EXPECT_EQ(asked, written) << change;
+    Json again = asked;
+    write_trainer_defaults(again);
+    EXPECT_EQ(again, stored) << change;
+  }
+}
+
+TEST(TrainerDefaults, OfWhatSaysADefaultItselfItIsTakenOutToo) {
+  Json document = tuned_document();
+  document["trainer"]["keep"] = "best";
+  EXPECT_EQ(without_trainer_defaults(document), tuned_document());
+}
+
 }  // namespace
 }  // namespace tuneband

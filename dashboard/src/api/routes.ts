@@ -5,7 +5,7 @@ import { transposed } from '../data/surface.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, Plan, RuleOfJob, RuleStatus, Summary, Surface, TensorBeside, TensorEntry, Tensors, TensorSeries, Trial, TrialFiles, Worker,
+  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, JobDocument, Plan, RuleOfJob, RuleStatus, Summary, Surface, TensorBeside, TensorEntry, Tensors, TensorSeries, Trial, TrialFiles, Worker,
 } from './shapes.ts';
 
 // As `tuneband report` writes what it recorded: all but letters, digits and -._~ is encoded.
@@ -28,6 +28,7 @@ export function listCards(which: { after?: string; ids?: readonly number[] } = {
 }
 
 export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
+export const getDocument = (job: string): Promise<JobDocument> => getJson(`${jobPath(job)}/document`); // what one like it is changed from
 export const getSummary = (job: string): Promise<Summary> => getJson(`${jobPath(job)}/summary`);
 export const getTrial = (job: string, trial: number): Promise<Trial> => getJson(trialPath(job, trial));
 

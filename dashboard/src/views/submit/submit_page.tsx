@@ -24,7 +24,7 @@ interface Start {
 async function startingDocument(): Promise<Start> {
   const like = chosen('like');
   if (like === '') return { document: exampleDocument, like: null };
-  const { spec } = await api.getJob(like);
+  const spec = await api.getDocument(like);
   const trial = chosen('trial');
   if (trial === '') return { document: { ...spec, name: `${spec.name}-2`.slice(0, 64) }, like: spec };
   const { configuration } = await api.getTrial(like, Number(trial));
