@@ -35,8 +35,18 @@ function rounded([low, high]: [number, number], domain: ParameterDocument): [num
     return [at(Math.floor((low - min) / step + 1e-9)), Math.min(max, at(Math.ceil((high - min) / step - 1e-9)))];
   }
   if (domain.type === 'int') return [Math.floor(low), Math.ceil(high)];
-  const short = domain.scale === 'reverse_log' ? (end: number) => Number((1 - Number((1 - end).toPrecision(4))).toPrecision(12)) : (end: number) => Number(end.toPrecision(4));
-  return [short(low), short(high)];
+  const isReverse = domain.scale === 'reverse_log';
+  const near = (end: number, up: boolean): number =>
+    isReverse ? Number((1 - outwards(1 - end, !up)).toPrecision(12)) : outwards(end, up);
+  return [Math.max(min, near(low, false)), Math.min(max, near(high, true))];
+}
+
+// To four digits, and not inwards.
+function outwards(end: number, up: boolean): number {
+  const short = Number(end.toPrecision(4));
+  if (up ? short >= end : short <= end) return short;
+  const digit = 10 ** (Math.floor(Math.log10(Math.abs(end))) - 3);
+  return Number((short + (up ? digit : -digit)).toPrecision(12));
 }
 
 // A space around a configuration; its own is tried first.

@@ -197,6 +197,16 @@ test('a space around a configuration keeps to the steps, to what a scale can hav
   assert.equal('candidates' in around, false);
 });
 
+test('a space around a configuration has it in it, however many digits its bounds have', () => {
+  for (const scale of ['linear', 'log', 'reverse_log']) {
+    for (const eta of [0.05, 0.0500001, 0.123456789, 0.33333]) {
+      const around = documentAround({ name: 'j', search_space: { eta: { type: 'float', min: 0.05, max: 0.33333, scale } } }, { eta }, 1);
+      const { min, max } = around.search_space['eta'] as { min: number; max: number };
+      assert.ok(0.05 <= min && min <= eta && eta <= max && max <= 0.33333, `${scale} ${eta}: ${min} to ${max}`);
+    }
+  }
+});
+
 test('the front is of those that no other equals or betters in both', () => {
   const points = [[3, 1], [1, 5], [2, 5], [2, 4], [2, 3], [4, 1], [5, NaN]].map(([a, b]) => ({ a: a as number, b: b as number }));
   assert.deepEqual(frontOf(points, 'minimize').map(({ a, b }) => [a, b]), [[1, 5], [2, 3], [3, 1]]);
