@@ -61,7 +61,8 @@ std::string why_no_best(const std::vector<DecisionRow>& decisions, const std::ve
     return one.value && std::isfinite(*one.value) && one.violation == 0;
   });
   return std::string("no trial met the constraints") + (met ? " to its end" : "") + ": trial " +
-         std::to_string(nearest->trial.number) + " was nearest, outside by " + short_number(nearest->violation);
+         std::to_string(nearest->trial.number) + " was nearest, outside by " + short_number(nearest->violation) +
+         " at resource " + std::to_string(nearest->resource);
 }
 
 std::optional<ExitClass> failure_of_all(const std::vector<TrialRow>& trials) {
