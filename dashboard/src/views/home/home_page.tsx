@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Card, Worker } from '../../api/shapes.ts';
 import { units } from '../../data/explain.ts';
-import { formatAgo, formatDuration, formatNumber, formatShare, formatTime } from '../../data/numbers.ts';
+import { formatAgo, formatCount, formatDuration, formatNumber, formatShare, formatTime } from '../../data/numbers.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { JobStateLabel, StateMark } from '../../parts/state_mark.tsx';
@@ -69,7 +69,7 @@ function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): J
         <Switch label="State" name="state" options={stateOptions} />
         <Switch label="Order" name="sort" options={sortOptions} />
         {marked.value.size > 1 && <button type="button" class="primary" onClick={() => go(['compare'], { jobs: [...marked.value].join(',') })}>Compare {marked.value.size} jobs</button>}
-        <span class="muted count">{shown.length === jobs.length ? `${jobs.length} jobs` : `${shown.length} of ${jobs.length} jobs`}{more ? ', the newest' : ''}</span>
+        <span class="muted count">{shown.length === jobs.length ? formatCount(jobs.length, 'job') : `${shown.length} of ${formatCount(jobs.length, 'job')}`}{more ? ', the newest' : ''}</span>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
         <table class="plain jobs stacked">

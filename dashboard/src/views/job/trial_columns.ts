@@ -22,6 +22,12 @@ const cell = (id: string, title: string, width: number, value: Column['value'], 
 const seconds = (value: CellValue): string => (typeof value === 'number' ? formatDuration(value) : '–');
 const defaultParameters = 12; // a document may have hundreds
 
+// Whether trials are ranked by what they keep, the best of their rounds.
+export function keepsBest(job: JobDetail): boolean {
+  const keep = (job.spec['trainer'] as { keep?: unknown }).keep;
+  return keep === 'best' || keep === 'best_full';
+}
+
 export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
   const row = (index: number): TrialTable['rows'][number] => table.rows[index] as TrialTable['rows'][number];
   const parameters = [...table.parameters].map(([name, column], place) => {
@@ -33,7 +39,7 @@ export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
     cell('trial', 'trial', 66, (index) => row(index).number),
     cell('state', 'state', 122, (index) => row(index).state, { numeric: false }),
     cell('objective', job.objective.metric, Math.max(110, 9 * job.objective.metric.length + 30), (index) => row(index).objective),
-    cell('kept', 'of its model', 112, (index) => row(index).keptValue, { byDefault: false }),
+    cell('kept', 'kept', 112, (index) => row(index).keptValue, { byDefault: keepsBest(job) }),
     ...job.more_objectives.map((objective, place) =>
       cell(`objective.${place + 1}`, objective.metric, 110, (index) => row(index).moreObjectives[place] ?? null)),
     cell('resource', job.resource_name, 80, (index) => row(index).resource),

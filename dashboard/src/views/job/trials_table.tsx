@@ -11,7 +11,7 @@ import { choose, chosen, hrefOf, place } from '../../state/place.ts';
 import { focused, hovered, pick, selectedSet } from '../../state/selection.ts';
 import { printing } from '../../state/theme.ts';
 import { useJob } from './context.ts';
-import { parseSort, sortedRows, trialColumns, type CellValue, type Column, type Sort } from './trial_columns.ts';
+import { keepsBest, parseSort, sortedRows, trialColumns, type CellValue, type Column, type Sort } from './trial_columns.ts';
 
 const rowHeight = 28;
 const rowsAround = 8;
@@ -29,7 +29,7 @@ export function TrialsTable({ height }: { height: number }): JSX.Element {
   const version = table.version.value;
   const all = useMemo(() => trialColumns(job, table), [table, table.parameters.size, job.id]);
   const columns = shownColumns(all);
-  const sort = parseSort(chosen('sort'), { column: 'objective', descending: job.objective.goal === 'maximize' });
+  const sort = parseSort(chosen('sort'), { column: keepsBest(job) ? 'kept' : 'objective', descending: job.objective.goal === 'maximize' });
   const sorted = useMemo(
     () => sortedRows(table.rows.map((_, index) => index), all.find((column) => column.id === sort.column), sort.descending),
     [version, sort.column, sort.descending, all],
@@ -146,7 +146,7 @@ function VirtualRows({ rows, columns, sort, height }: RowsProps): JSX.Element {
 
 function HeadRow({ columns, sort, template }: { columns: readonly Column[]; sort: Sort; template: string }): JSX.Element {
   const by = (column: Column): void => {
-    const descending = sort.column === column.id ? !sort.descending : column.id === 'objective';
+    const descending = sort.column === column.id ? !sort.descending : column.id === 'objective' || column.id === 'kept';
     choose({ sort: `${descending ? '-' : ''}${column.id}` });
   };
   return (
