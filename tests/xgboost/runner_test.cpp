@@ -514,13 +514,29 @@ TEST(DataLoad, SaysHowFarItIs) {
   EXPECT_EQ(shares.back(), 1);
 }
 
+TEST(DataLoad, AFileThatChangesWhileItIsReadIsNotTaken) {
+  const test::TemporaryDir dir;
+  DataSpec spec;
+  spec.label = "y";
+  spec.train = {dir.write("data.csv", test::made_up_csv(40'000))};
+  bool grown = false;
+  const auto grow = [&](double) {
+    if (!std::exchange(grown, true)) std::ofstream(spec.train.front(), std::ios::app) << "0.5,0.5,Quito,1\n";
+  };
+  const auto loaded = load_tables(spec, {.sample_bytes = kWholeFile, .on_progress = grow});
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(describe(loaded.error()), HasSubstr("a file changed while it was read"));
+  EXPECT_TRUE(load_tables(spec)) << "it is whole now";
+}
+
 TEST(DataCheck, FindsWhatATrialWouldMeet) {
   const test::TemporaryDir dir;
-  const auto check = [&dir](const std::string& csv, const Json& job) {
+  const auto check = [&dir](const std::string& csv, const Json& job, const std::vector<std::string>& categorical = {}) {
     XgboostSpec spec;
     spec.data.train = {dir.write("data.csv", csv)};
     spec.data.validation = spec.data.train.front();
     spec.data.label = "y";
+    spec.data.categorical = categorical;
     Diagnostics diagnostics;
     check_data(spec, job, this_machine(1), diagnostics);
     auto texts = faults_of(diagnostics.errors());
@@ -536,6 +552,8 @@ TEST(DataCheck, FindsWhatATrialWouldMeet) {
               ElementsAre(StartsWith("warning trainer.data.label: the labels are -1 and 1, and binary:logistic needs 0 and 1")));
   EXPECT_THAT(check("a,y\n1,-1\n2,1\n3,0.5\n", binary), ElementsAre(HasSubstr("has the label -1, and binary:logistic")));
   EXPECT_THAT(check("a,y\n1,0\n2,1\n", either), ElementsAre(HasSubstr("reg:gamma needs labels above 0")));
+  EXPECT_THAT(check("t,a,y\n,1,0\n,2,1\n", binary, {"t"}), Not(Contains(HasSubstr("of the rows have texts"))));
+  EXPECT_THAT(check("t,y\n,0\n,1\n", binary, {"t"}), Contains(HasSubstr("no column is left to learn from")));
   EXPECT_THAT(check("a,z\n1,0\n2,1\n", binary), ElementsAre(StartsWith("trainer.data.label: the file has no column `y`")));
   const auto replicas = [&](const std::string& csv, const Json& count) {
     Json job = binary;

@@ -180,7 +180,7 @@ class EncodingLearner {
       }
       encoding.features.push_back(std::move(feature));
     }
-    if (encoding.features.empty()) return csv_fault(kTrainField, "no column is left to learn from besides the label");
+    if (encoding.width() == 0) return csv_fault(kTrainField, "no column is left to learn from besides the label");
     if (auto label = build_label(encoding.label); !label) return label.error();
     return encoding;
   }

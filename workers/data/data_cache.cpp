@@ -1,7 +1,5 @@
 #include "workers/data/data_cache.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include "workers/data/data_folds.hpp"
@@ -11,13 +9,6 @@
 namespace tuneband::workers {
 
 namespace {
-
-std::string file_version(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return "absent";
-  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) + ":" + std::to_string(status.st_size) + ":" +
-         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
-}
 
 // The rows of each fold. None: there are no folds.
 Result<std::vector<FoldRows>> fold_rows(const DataSpec& spec, const Table& train, const WarmData& data) {
@@ -80,12 +71,6 @@ Result<void> make_matrices(LoadedTables& tables, WarmData& data) {
     *table = {};  // its memory is needed no more
   }
   return {};
-}
-
-std::string data_version(const DataSpec& spec) {
-  std::string version;
-  for (const std::string& file : files_of(spec)) version += file_version(file) + "|";
-  return version;
 }
 
 std::size_t data_bytes_max(int threads) {

@@ -53,9 +53,6 @@ void make_suit(LoadedTables& tables, XgboostTask task, WarmData& data);
 // Makes the matrices, and lets go of each table as it has become one. Errors: XGBoost's.
 Result<void> make_matrices(LoadedTables& tables, WarmData& data);
 
-// Of the files that `spec` names, as they are now: equal while none of them has changed.
-std::string data_version(const DataSpec& spec);
-
 class DataCache {
  public:
   explicit DataCache(std::size_t bytes_max = kDataCacheBytesMax) : bytes_max_(bytes_max) {}

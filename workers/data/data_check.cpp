@@ -374,7 +374,7 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
   std::size_t told = 0;
   for (std::size_t i = 0; i < tables.encoding.features.size() && part.rows() > 0; ++i) {
     const FeatureColumn& feature = tables.encoding.features[i];
-    const bool otherwise = feature.kind == ColumnKind::numeric || are_unasked_dates(data, feature);
+    const bool otherwise = feature.kind == ColumnKind::numeric || feature.width() == 0 || are_unasked_dates(data, feature);
     const std::size_t rows = otherwise ? 0 : rows_of_unknown_text(tables, part, i, first);
     first += feature.width();
     const std::size_t share = rows * 100 / part.rows();

@@ -1,5 +1,7 @@
 #include "workers/data/data_table.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -189,6 +191,13 @@ Result<void> check_weights(const DataSpec& spec, const LoadedTables& tables) {
   return {};
 }
 
+std::string file_version(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return "absent";
+  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) + ":" + std::to_string(status.st_size) + ":" +
+         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
+}
+
 }  // namespace
 
 Table empty_like(const Table& table) {
@@ -231,12 +240,22 @@ std::uint64_t size_of_files(const DataSpec& spec) {
   return size;
 }
 
+std::string data_version(const DataSpec& spec) {
+  std::string version;
+  for (const std::string& file : files_of(spec)) version += file_version(file) + "|";
+  return version;
+}
+
 Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& options) {
   LoadedTables tables;
   tables.folds = spec.folds();
   const ReadOptions read = read_options(spec, options);
+  const std::string version = data_version(spec);
   auto loaded = spec.format == DataFormat::csv ? load_csv(spec, read, tables) : load_libsvm(spec, read, tables);
   if (!loaded) return loaded.error();
+  // A CSV file is read twice or three times, and its columns are those of the first.
+  if (data_version(spec) != version)
+    return Error{ErrorCode::invalid_argument, "a file changed while it was read", "trainer.data", "submit it once it is whole"};
   if (auto checked = check_sizes(spec, tables); !checked) return checked.error();
   if (auto checked = check_weights(spec, tables); !checked) return checked.error();
   return tables;

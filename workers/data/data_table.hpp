@@ -133,6 +133,9 @@ std::vector<std::string> files_of(const DataSpec& spec);
 // On disk.
 std::uint64_t size_of_files(const DataSpec& spec);
 
+// Of the files that `spec` names, as they are now: equal while none of them has changed.
+std::string data_version(const DataSpec& spec);
+
 // Reads what `spec` names. Errors: no_row_in_sample(), and invalid_argument with a path like "trainer.data.label" and the line
 // and column in the message.
 Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& options = {});
