@@ -132,8 +132,22 @@ void check_together(const std::vector<JobParameter>& parameters, Diagnostics& di
     diagnostics.error(depth->path, "0, for no limit, cannot go with the tree_method exact", "use hist, or 1 or more");
 }
 
+// XGBoost 1.7 keeps the bins of a round before, or of a trial before, where an objective's second derivative is constant and its
+// memory stands where it stood; with a sample of the rows it is not constant.
+void check_bins_of_approx(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  const bool constant = takes(parameters, "objective", "reg:squarederror") || takes(parameters, "objective", "reg:absoluteerror");
+  if (!constant || !takes(parameters, "tree_method", "approx")) return;
+  if (const JobParameter* sample = find_parameter(parameters, "subsample");
+      sample != nullptr && !takes(parameters, "subsample", "1")) {
+    diagnostics.warning(sample->path,
+                        "with `approx` and a squared or absolute error the bins of an earlier round or trial may be used again: "
+                        "a trial depends a little on those that its worker trained before",
+                        "use hist");
+  }
+}
+
 // What a trial cannot be paused and resumed with, bit for bit.
-void check_resume(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+void check_resume(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
   if (takes(parameters, "process_type", "update")) {
     diagnostics.error(find_parameter(parameters, "process_type")->path,
                       "`update` changes the trees of a model, and a trial starts without one");
@@ -147,6 +161,15 @@ void check_resume(const std::vector<JobParameter>& parameters, Diagnostics& diag
       diagnostics.warning(find_parameter(parameters, "seed_per_iteration")->path,
                           "is always on, so that a paused trial goes on as if it never was");
     }
+  }
+  check_bins_of_approx(parameters, diagnostics);
+  const JobParameter* objective = find_parameter(parameters, "objective");
+  const bool ranks = objective != nullptr && std::any_of(objective->values.begin(), objective->values.end(),
+                                                         [](const std::string& value) { return value.starts_with("rank:"); });
+  if (ranks && spec.threads > 1) {
+    diagnostics.warning("trainer.threads",
+                        "XGBoost draws the pairs of a ranking by thread: a worker that has fewer trains another model",
+                        "start all workers with as many --threads, or use 1");
   }
 }
 
@@ -227,7 +250,7 @@ void check_parameters(const XgboostSpec& spec, const std::vector<JobParameter>& 
   check_names(parameters, diagnostics);
   check_machine(parameters, diagnostics);
   check_together(parameters, diagnostics);
-  check_resume(parameters, diagnostics);
+  check_resume(spec, parameters, diagnostics);
   check_fidelity(spec, parameters, diagnostics);
   check_keep(spec, parameters, diagnostics);
   check_eta_adaptation(spec, parameters, diagnostics);

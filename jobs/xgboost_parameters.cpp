@@ -212,9 +212,10 @@ const std::vector<std::string>& words_of(const XgboostParameter& parameter) {
 }
 
 // "5", "0.7", and for the ranking metrics "5-", where a query without a relevant document counts 0.
-bool suffix_fits(std::string_view suffix) {
+bool suffix_fits(const XgboostMetric& metric, std::string_view suffix) {
   if (suffix.ends_with('-')) suffix.remove_suffix(1);
   const auto number = parse_number(suffix);
+  if (metric.name == "tweedie-nloglik") return number && *number >= 1 && *number < 2;  // the variance's power
   return number && std::isfinite(*number);
 }
 
@@ -308,7 +309,7 @@ const XgboostMetric* find_xgboost_metric(std::string_view name_with_suffix) {
   const XgboostMetric* metric = find_named(metrics(), name_with_suffix.substr(0, at));
   if (metric == nullptr) return nullptr;
   if (at == std::string_view::npos) return metric->suffix == MetricSuffix::required ? nullptr : metric;
-  return metric->suffix != MetricSuffix::none && suffix_fits(name_with_suffix.substr(at + 1)) ? metric : nullptr;
+  return metric->suffix != MetricSuffix::none && suffix_fits(*metric, name_with_suffix.substr(at + 1)) ? metric : nullptr;
 }
 
 std::string reported_name(std::string_view name_with_suffix) {

@@ -465,6 +465,26 @@ TEST(TrainerCheck, GpuAndUpdatesAreRefusedAndExactIsWarnedOf) {
   EXPECT_THAT(with_parameter("updater", "grow_colmaker").warnings, ElementsAre(HasSubstr("paused")));
 }
 
+TEST(TrainerCheck, WarnsOfTrialsThatXgboostDoesNotRepeat) {
+  const auto warnings = [](const Json& parameters, int threads) {
+    Json json = xgboost();
+    json["parameters"] = parameters;
+    json["threads"] = threads;
+    return check(json, {}).warnings;
+  };
+  const auto bins = HasSubstr("parameters.subsample: with `approx`");
+  for (const char* objective : {"reg:squarederror", "reg:absoluteerror"})
+    EXPECT_THAT(warnings({{"objective", objective}, {"tree_method", "approx"}, {"subsample", 0.7}}, 1), Contains(bins));
+  EXPECT_THAT(warnings({{"objective", "reg:squarederror"}, {"tree_method", "approx"}, {"subsample", 1}}, 1), Not(Contains(bins)));
+  EXPECT_THAT(warnings({{"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"subsample", 0.7}}, 1), Not(Contains(bins)));
+  EXPECT_THAT(warnings({{"objective", "binary:logistic"}, {"tree_method", "approx"}, {"subsample", 0.7}}, 1),
+              Not(Contains(bins)));
+  const auto pairs = HasSubstr("threads: XGBoost draws the pairs of a ranking by thread");
+  EXPECT_THAT(warnings({{"objective", "rank:ndcg"}}, 2), Contains(pairs));
+  EXPECT_THAT(warnings({{"objective", "rank:ndcg"}}, 1), Not(Contains(pairs)));
+  EXPECT_THAT(warnings({{"objective", "binary:logistic"}}, 2), Not(Contains(pairs)));
+}
+
 TEST(TrainerCheck, WhatIsForTreesIsRefusedWhereTheBoosterMayBeAnother) {
   const auto with = [](const Json& fields, const Json& parameters) {
     Json json = xgboost();

@@ -119,8 +119,8 @@ TEST(XgboostTables, MetricsAreToBeMaximisedOrMinimisedAsTheDocumentationSays) {
     ASSERT_NE(find_xgboost_metric(name), nullptr) << name;
     EXPECT_FALSE(find_xgboost_metric(name)->maximize) << name;
   }
-  for (const char* name :
-       {"ams", "pre", "tweedie-nloglik", "rmse@3", "auc@0.5", "error@", "error@x", "error@nan", "ndcg@-", "", "@5"})
+  for (const char* name : {"ams", "pre", "tweedie-nloglik", "tweedie-nloglik@2", "tweedie-nloglik@0.9", "rmse@3", "auc@0.5",
+                           "error@", "error@x", "error@nan", "ndcg@-", "", "@5"})
     EXPECT_EQ(find_xgboost_metric(name), nullptr) << name;
 }
 
