@@ -21,7 +21,7 @@ std::vector<Configuration> read_configurations(const Json& json, const SearchSpa
   }
   std::vector<Configuration> configurations;
   if (space.parameters().empty()) return configurations;  // it has faults of its own, told already
-  for (std::size_t i = 0; i < json.size() && diagnostics.errors().size() <= kFaultsMax; ++i) {
+  for (std::size_t i = 0; i < json.size(); ++i) {
     configurations.push_back(read(json[i], join_path(path, i)));
   }
   return configurations;
@@ -60,7 +60,7 @@ std::vector<PriorObservation> read_priors(const Json& json, const std::string& p
     diagnostics.error(path, "expected a list of observations, got " + excerpt(json));
     return priors;
   }
-  for (std::size_t i = 0; i < json.size() && diagnostics.errors().size() <= kFaultsMax; ++i) {
+  for (std::size_t i = 0; i < json.size(); ++i) {
     const std::string at = join_path(path, i);
     ObjectReader reader(json[i], at, diagnostics);
     PriorObservation prior;

@@ -358,7 +358,6 @@ SearchSpace SearchSpace::parse(const Json& json, const std::string& path, Diagno
   const std::size_t faults_before = diagnostics.error_count();
   DraftSpace drafts;
   for (const auto& [name, parameter] : json.items()) {
-    if (diagnostics.errors().size() > kFaultsMax) return {};
     const std::string at = join_path(path, name);
     if (!valid_parameter_name(name)) {
       diagnostics.error(at, "expected a name of up to " + std::to_string(kParameterNameSizeMax) +

@@ -283,6 +283,21 @@ TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
   EXPECT_THAT(warnings("grid", 5), IsEmpty());
 }
 
+TEST(JobSpec, FaultsBeyondThoseThatAreToldAreCounted) {
+  Json space = Json::object();
+  for (int i = 0; i < 80; ++i) space["p" + std::to_string(i)] = {{"type", "float"}, {"min", 3}, {"max", 1}};
+  Json document = read_file(specs_dir() / "base.json");
+  document["search_space"] = space;
+  Diagnostics diagnostics;
+  JobSpec::parse(document, diagnostics);
+  EXPECT_EQ(diagnostics.error_count(), 80);
+  document["search_space"] = {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}};
+  document["enqueue"] = std::vector<Json>(80, {{"x", 2}});
+  Diagnostics of_enqueued;
+  JobSpec::parse(document, of_enqueued);
+  EXPECT_EQ(of_enqueued.error_count(), 80);
+}
+
 TEST(JobSpec, RecommendsAGridOnlyOfTheFinenessThatTriesEachConfiguration) {
   const auto hint = [](const Json& domain, int max_trials) -> std::string {
     Diagnostics diagnostics;
