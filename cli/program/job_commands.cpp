@@ -75,7 +75,7 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
           arguments.job);
   add_command(app, chosen, "compare", "What several jobs found, at what cost, and where their documents differ",
               with_server(arguments, [&](Session s) { return compare_jobs(s, arguments.jobs); }))
-      ->add_option("JOB", arguments.jobs, "The jobs' names or numbers")
+      ->add_option("JOB", arguments.jobs, "The jobs' names or numbers, 2 to " + std::to_string(kComparedMax))
       ->required()
       ->expected(2, kComparedMax);
   add_change(app, chosen, arguments);

@@ -93,7 +93,9 @@ Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
   }
   if (names.empty()) {
     std::vector<std::string> ranks;
-    for (const int rank : TensorReader::ranks(query.trial_dir)) ranks.push_back(std::to_string(rank));
+    for (const int rank : TensorReader::ranks(query.trial_dir)) {
+      if (rank != query.rank) ranks.push_back(std::to_string(rank));
+    }
     if (!ranks.empty()) {
       return not_there("nothing was saved of rank " + std::to_string(query.rank) + ", only of " + join_and(ranks),
                        ranks.size() > 1 ? "" : "`\"ranks\": \"all\"` in the job's `debug` section saves all of them");
