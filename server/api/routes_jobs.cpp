@@ -303,7 +303,9 @@ void Api::get_document(JobId job, const Respond& respond) {
   const auto read = [job](Reader& reader) -> Result<RawJson> {
     const auto document = reader.document(job);
     if (!document) return document.error();
-    return RawJson{masked_document(without_trainer_defaults(*parse_json(*document)).dump())};
+    auto json = parse_json(*document);
+    if (!json) return json.error();
+    return RawJson{masked_document(without_trainer_defaults(std::move(*json)).dump())};
   };
   read_json(read, respond);
 }
