@@ -122,19 +122,26 @@ void read_earlier_jobs(Reader& reader, const std::optional<std::string>& like, P
   if (found.ok()) parsed.canonical = with_priors(*parse_json(parsed.canonical), spec).dump();
 }
 
+// What a job like it is changed from.
+Result<Json> submitted_document(Reader& reader, JobId job) {
+  const auto stored = reader.document(job);
+  if (!stored) return stored.error();
+  auto document = parse_json(*stored);
+  if (!document) return document.error();
+  return Result<Json>(boost::system::in_place_value, without_trainer_defaults(std::move(*document)));
+}
+
 // The document of the job `like` with `patch` merged into it as RFC 7396 says: what is null there is left out.
 Result<Json> patched_document(Reader& reader, const std::string& like, std::string_view patch) {
   const auto job = reader.find_job(like);
-  const auto original = job ? reader.document(*job) : Result<std::string>(job.error());
-  if (!original) return Error{ErrorCode::invalid_argument, "there is no job `" + valid_utf8(like) + "`", "like", ""};
+  if (!job) return Error{ErrorCode::invalid_argument, "there is no job `" + valid_utf8(like) + "`", "like", ""};
+  auto document = submitted_document(reader, *job);
+  if (!document) return document.error();
   const auto changes = parse_json(patch, {.values_max = kSubmittedValuesMax});
   if (!changes) return changes.error();
-  auto document = parse_json(*original);
-  if (!document) return document.error();
   if (!changes->is_object()) return Error{ErrorCode::invalid_argument, "expected an object, got " + excerpt(*changes), "", ""};
-  Json patched = without_trainer_defaults(std::move(*document));
-  patched.merge_patch(*changes);
-  return Result<Json>(boost::system::in_place_value, std::move(patched));
+  document->merge_patch(*changes);
+  return document;
 }
 
 }  // namespace
@@ -298,14 +305,11 @@ void Api::get_job(JobId job, const Respond& respond) {
   read_json([job, standing = standing_of(job)](Reader& reader) { return reader.job_detail(job, standing); }, respond);
 }
 
-// What a job like it is changed from.
 void Api::get_document(JobId job, const Respond& respond) {
   const auto read = [job](Reader& reader) -> Result<RawJson> {
-    const auto document = reader.document(job);
+    const auto document = submitted_document(reader, job);
     if (!document) return document.error();
-    auto json = parse_json(*document);
-    if (!json) return json.error();
-    return RawJson{masked_document(without_trainer_defaults(std::move(*json)).dump())};
+    return RawJson{masked_document(document->dump())};
   };
   read_json(read, respond);
 }
