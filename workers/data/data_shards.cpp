@@ -39,8 +39,7 @@ void append_queries(const Table& from, std::size_t begin, std::size_t end, Table
 }
 
 bool lacks_a_value(const Table& table, std::size_t row) {
-  const std::size_t begin = table.sparse ? table.row_starts[row] : row * table.columns;
-  const std::size_t end = table.sparse ? table.row_starts[row + 1] : begin + table.columns;
+  const auto [begin, end] = values_of_row(table, row);
   return end - begin < table.columns ||
          std::any_of(&table.values[begin], &table.values[begin] + (end - begin), [](float value) { return std::isnan(value); });
 }

@@ -209,13 +209,17 @@ Table empty_like(const Table& table) {
   return empty;
 }
 
+RowValues values_of_row(const Table& table, std::size_t row) {
+  if (table.sparse) return {table.row_starts[row], table.row_starts[row + 1]};
+  return {row * table.columns, (row + 1) * table.columns};
+}
+
 void append_row(const Table& from, std::size_t row, Table& to) {
   to.labels.push_back(from.labels[row]);
   if (!from.weights.empty()) to.weights.push_back(from.weights[row]);
   if (!from.groups.empty()) to.groups.push_back(from.groups[row]);
   const auto offset = [](std::size_t index) { return static_cast<std::ptrdiff_t>(index); };
-  const std::size_t begin = from.sparse ? from.row_starts[row] : row * from.columns;
-  const std::size_t end = from.sparse ? from.row_starts[row + 1] : begin + from.columns;
+  const auto [begin, end] = values_of_row(from, row);
   to.values.insert(to.values.end(), from.values.begin() + offset(begin), from.values.begin() + offset(end));
   if (!from.sparse) return;
   to.entry_columns.insert(to.entry_columns.end(), from.entry_columns.begin() + offset(begin),

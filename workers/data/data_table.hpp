@@ -49,6 +49,13 @@ struct Table {
   std::size_t rows() const { return labels.size(); }
 };
 
+// Where the values of a row are among all.
+struct RowValues {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+RowValues values_of_row(const Table& table, std::size_t row);
+
 // A table without rows, whose columns are those of `table`.
 Table empty_like(const Table& table);
 // To one that is like it. Queries are left to the caller.

@@ -48,12 +48,8 @@ SegmentResult failed_segment(const char* exit, const Error& error) {
 namespace {
 
 // The threads of `shotgun`, the default of linear models, write into one model without waiting for each other.
-int threads_of(const SegmentContext& segment, const std::map<std::string, std::string>& named) {
-  const auto value = [&](const char* name) {
-    const auto found = named.find(name);
-    return found == named.end() ? std::string_view() : std::string_view(found->second);
-  };
-  const bool racing = value("booster") == "gblinear" && value("updater") != "coord_descent";
+int threads_of(const SegmentContext& segment, const XgboostParameters& parameters) {
+  const bool racing = value_of(parameters, "booster", "") == "gblinear" && value_of(parameters, "updater", "") != "coord_descent";
   return racing ? 1 : std::min(segment.spec.threads, segment.threads);
 }
 
@@ -64,9 +60,9 @@ XgboostParameters parameters_of(const SegmentContext& segment) {
   auto named = training_parameters(segment.spec, {order.configuration, order.seed, order.until_resource, order.max_resource});
   named.emplace("verbosity", "1");
   named.emplace("validate_parameters", "1");
-  named["nthread"] = std::to_string(threads_of(segment, named));
   named["disable_default_eval_metric"] = "1";
   XgboostParameters parameters(named.begin(), named.end());
+  parameters.emplace_back("nthread", std::to_string(threads_of(segment, parameters)));
   for (const std::string& metric : eval_metrics_for(segment.spec, segment.order.objective_metric))
     parameters.emplace_back("eval_metric", metric);
   return parameters;
