@@ -208,6 +208,29 @@ TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
   EXPECT_THAT(fault(order), HasSubstr("trainer.data: is not what it was: the models were trained on other"));
 }
 
+// Folds leave no rows to measure on, and the rows of a split are others then.
+TEST_F(Ensembles, AreNotMadeOfTheSameRowsInAnotherOrder) {
+  auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}, {"data", {{"folds", 3}}}}, "logloss");
+  const std::filesystem::path trials = dir_.path("trials");
+  for (TrialModel& model : order.models) {  // as the server has them
+    const auto trial = trials / std::to_string(model.trial);
+    std::filesystem::create_directories(trial);
+    std::filesystem::copy_file(model.file, trial / protocol::kModelFile);
+    model.file = trial / protocol::kModelFile;
+  }
+  std::filesystem::copy_file(
+      std::filesystem::path(trials_.front()->order().trial_dir).parent_path() / protocol::kDataChecksumFile,
+      trials / protocol::kDataChecksumFile);
+  EXPECT_EQ(fault(order), "");
+  const std::string rows = test::made_up_csv(600);
+  const std::size_t header = rows.find('\n') + 1;
+  const std::size_t second = rows.find('\n', header) + 1;
+  dir_.write("data.csv", rows.substr(0, header) + rows.substr(second) + rows.substr(header, second - header));
+  EXPECT_THAT(fault(order), HasSubstr("trainer.data: the files are not what they were when the job's first trial read them"));
+  std::filesystem::remove(trials / protocol::kDataChecksumFile);
+  EXPECT_EQ(fault(order), "") << "nothing tells that they changed";
+}
+
 TEST_F(Ensembles, AreOfOneObjectiveAndOfModelsThatAreThere) {
   const auto of = [&](const Json& trainer, const Json& objective) {
     Json with_type = trainer;

@@ -12,4 +12,7 @@ namespace tuneband::workers {
 // other data after that gets an error, at "trainer.data". Where nothing can be left, nothing is compared.
 Result<void> require_same_data(const std::string& trial_dir, std::uint32_t checksum);
 
+// The same without leaving anything: of a job whose trials have ended.
+Result<void> compare_with_data_of(const std::string& trial_dir, std::uint32_t checksum);
+
 }  // namespace tuneband::workers
