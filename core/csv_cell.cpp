@@ -15,8 +15,12 @@ bool begins_like_a_formula(std::string_view text) {
 }  // namespace
 
 std::string csv_cell(std::string_view text) {
+  const bool guarded = begins_like_a_formula(text) && !parse_number(text);
+  return plain_csv_cell(guarded ? "'" + std::string(text) : text);
+}
+
+std::string plain_csv_cell(std::string_view text) {
   std::string cell;
-  if (begins_like_a_formula(text) && !parse_number(text)) cell += '\'';
   for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
   return cell.find_first_of(",\"\r\n") == std::string::npos ? cell : '"' + cell + '"';
 }

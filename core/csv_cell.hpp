@@ -12,6 +12,9 @@ namespace tuneband {
 
 std::string csv_cell(std::string_view text);
 
+// The text as it is, for a program that compares it: in quotes where it has to be, and no more.
+std::string plain_csv_cell(std::string_view text);
+
 // `cell`: without its quotes.
 std::string text_of_csv_cell(std::string cell);
 

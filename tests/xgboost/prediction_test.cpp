@@ -118,6 +118,16 @@ TEST_F(Predictions, OfLabelsThatAreNumbersAreThoseNumbers) {
   EXPECT_THAT(classes(3, {"1", "2", "3"}, "2"), ElementsAre("0", "2")) << "there are several others";
 }
 
+// As a program that compares them with the labels has them, whatever a spreadsheet would make of them.
+TEST_F(Predictions, OfClassesThatBeginLikeAFormulaAreThoseTexts) {
+  dir_.write("data.csv", with_texts(test::made_up_csv(200), {"-", "+1 to 5"}));
+  train("data.csv", {{"label", "y"}, {"missing", {"NA"}}}, {{"objective", "binary:logistic"}}, "logloss");
+  const auto lines = predicted(order("data.csv"));
+  std::set<std::string> classes;
+  for (std::size_t row = 1; row < lines.size(); ++row) classes.insert(lines[row][0]);
+  EXPECT_THAT(classes, ElementsAre("+1 to 5", "-"));
+}
+
 TEST_F(Predictions, OfMoreClassesAreTheLikeliestAndTheProbabilityOfEach) {
   const std::string rows = with_texts(test::made_up_csv(300, 3), {"ash", "beech", "oak"});
   dir_.write("data.csv", rows);

@@ -96,19 +96,19 @@ class Answer {
   std::string header() const {
     std::string line = "prediction";
     if (binary_) line += ",probability";
-    for (std::size_t i = 0; several_ && i < outputs_; ++i) line += "," + csv_cell("probability_" + class_of(label_, i));
+    for (std::size_t i = 0; several_ && i < outputs_; ++i) line += "," + plain_csv_cell("probability_" + class_of(label_, i));
     return line + "\n";
   }
 
   std::string line(std::span<const float> values) const {
     if (several_) {
       const auto likeliest = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
-      std::string line = csv_cell(class_of(label_, likeliest));
+      std::string line = plain_csv_cell(class_of(label_, likeliest));
       for (const float value : values) line += "," + number(value);
       return line + "\n";
     }
-    if (binary_) return csv_cell(class_of(label_, values[0] >= kLikely ? 1 : 0)) + "," + number(values[0]) + "\n";
-    if (classes_alone_) return csv_cell(class_of(label_, static_cast<std::size_t>(values[0]))) + "\n";
+    if (binary_) return plain_csv_cell(class_of(label_, values[0] >= kLikely ? 1 : 0)) + "," + number(values[0]) + "\n";
+    if (classes_alone_) return plain_csv_cell(class_of(label_, static_cast<std::size_t>(values[0]))) + "\n";
     return number(values[0]) + "\n";
   }
 
