@@ -94,7 +94,7 @@ std::string data_key(const TrainerSpec& trainer) {
                   data.categorical};
   options.push_back(key_of(data.validation));
   if (data.train.size() > 1) options.push_back(data.train);
-  if (data.missing) options.push_back({{"missing", *data.missing}});
+  if (data.missing) options.push_back({{"missing", data.missing->texts}, {"numbers", data.missing->numbers}});
   if (data.categorical_encoding == CategoricalEncoding::native) options.push_back({{"categorical_encoding", "native"}});
   if (data.test) options.push_back({{"test", key_of(*data.test)}});
   if (!data.weight.empty()) options.push_back({{"weight", data.weight}});

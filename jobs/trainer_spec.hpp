@@ -46,6 +46,13 @@ enum class Sharding { rows, files };
 // How XGBoost sees a column of categories: as numbers that stand for them (data_table.hpp), or as categories.
 enum class CategoricalEncoding { numbers, native };
 
+// What cells say where nothing is known.
+struct MissingSpec {
+  std::vector<std::string> texts = {};  // as they stand
+  std::vector<double> numbers = {};     // however they are written
+  bool operator==(const MissingSpec&) const = default;
+};
+
 struct DataSpec {
   DataFormat format = DataFormat::csv;
   std::vector<std::string> train;  // paths; the server makes them absolute at submit; one table together
@@ -74,7 +81,7 @@ struct DataSpec {
   std::vector<std::string> drop;         // columns left out, by name or number
   std::vector<std::string> categorical;  // columns to encode although they look numeric; text columns are always encoded
   CategoricalEncoding categorical_encoding = CategoricalEncoding::numbers;
-  std::optional<std::vector<std::string>> missing;  // texts that mean nothing known, as they stand; none: the usual ones
+  std::optional<MissingSpec> missing;  // none: the usual texts
 };
 
 // What a rung trains. docs/xgboost-trainer.md, docs/search.md.

@@ -166,26 +166,27 @@ bool usable_delimiter(char c) {
   return byte < 128 && c != '"' && c != '\n' && c != '\r' && c != '\0' && c != '.' && c != '-' && c != '+' && !std::isalnum(byte);
 }
 
-// Texts or numbers, as they stand in the cells.
-std::optional<std::vector<std::string>> read_missing(ObjectReader& reader) {
+std::optional<MissingSpec> read_missing(ObjectReader& reader) {
   const Json* list = reader.find("missing");
   if (list == nullptr) return std::nullopt;
   const std::string path = reader.path_to("missing");
-  std::vector<std::string> texts;
+  MissingSpec missing;
   if (!list->is_array() || list->size() > kMissingTextsMax) {
     reader.diagnostics().error(path, "expected an array of at most " + std::to_string(kMissingTextsMax) +
                                          " texts that stand for a missing value, got " + excerpt(*list));
-    return texts;
+    return missing;
   }
   for (std::size_t i = 0; i < list->size(); ++i) {
-    const auto text = (*list)[i].is_boolean() ? std::nullopt : scalar_text((*list)[i]);
-    if (text && text->size() <= kMissingTextSizeMax) {
-      texts.push_back(*text);
+    const Json& one = (*list)[i];
+    if (one.is_number()) {
+      missing.numbers.push_back(one.get<double>());
+    } else if (one.is_string() && one.get_ref<const std::string&>().size() <= kMissingTextSizeMax) {
+      missing.texts.push_back(one.get<std::string>());
     } else {
-      reader.diagnostics().error(join_path(path, i), "expected a text like \"unknown\" or a number, got " + excerpt((*list)[i]));
+      reader.diagnostics().error(join_path(path, i), "expected a text like \"unknown\" or a number, got " + excerpt(one));
     }
   }
-  return texts;
+  return missing;
 }
 
 void read_csv_fields(ObjectReader& reader, DataSpec& data) {

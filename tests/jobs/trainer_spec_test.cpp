@@ -203,7 +203,7 @@ TEST(TrainerSpec, ReadsWhatIsMissingAndHowCategoriesAreEncoded) {
   EXPECT_EQ(std::get<XgboostSpec>(read_trainer(xgboost()).spec).data.missing, std::nullopt);
   const auto own = parsed_with("missing", {"unknown", -999, ""});
   EXPECT_THAT(own.errors, IsEmpty());
-  EXPECT_THAT(std::get<XgboostSpec>(own.spec).data.missing.value(), ElementsAre("unknown", "-999", ""));
+  EXPECT_EQ(std::get<XgboostSpec>(own.spec).data.missing, (MissingSpec{.texts = {"unknown", ""}, .numbers = {-999}}));
   EXPECT_THAT(parsed_with("missing", "x").errors, ElementsAre(StartsWith("trainer.data.missing: expected an array")));
   EXPECT_THAT(parsed_with("missing", {"x", true}).errors, ElementsAre(StartsWith("trainer.data.missing[1]: expected a text")));
   EXPECT_THAT(parsed_with("categorical_encoding", "nativ").errors, ElementsAre(HasSubstr("did you mean `native`?")));

@@ -128,11 +128,11 @@ TEST_F(DataTable, AClassThatIsAWordForNothingIsAFaultThatSaysSo) {
   EXPECT_THAT(fault(spec),
               HasSubstr("line 3, column `y`: expected a label, got a text of length 4 (the text counts as missing: remove "
                         "the row, or where it is a class set trainer.data.missing to [])"));
-  spec.missing = {"all"};
+  spec.missing = MissingSpec{.texts = {"all"}};
   EXPECT_THAT(fault(spec),
               HasSubstr("line 4, column `y`: expected a label, got a text of length 3 (the text counts as missing: remove "
                         "the row, or where it is a class take it out of trainer.data.missing)"));
-  spec.missing = std::vector<std::string>();
+  spec.missing = MissingSpec();
   EXPECT_EQ(fault(spec), "");
   EXPECT_THAT(fault(csv("a,y\n1,some\n2,\n")), HasSubstr("(remove the row)"));
 }
@@ -282,7 +282,7 @@ TEST_F(DataTable, TheUsualWordsForNothingAreMissing) {
 
 TEST_F(DataTable, AListOfOnesOwnTakesThePlaceOfTheUsualWords) {
   DataSpec spec = csv("a,garage,y\n1,None,0\n-999,Own,1\n,None,1\n2,unknown,0\n3,Unknown,0\n");
-  spec.missing = {"-999", "unknown"};
+  spec.missing = MissingSpec{.texts = {"-999", "unknown"}};
   const auto tables = load_tables(spec);
   ASSERT_TRUE(tables) << describe(tables.error());
   EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("a", "garage=None", "garage=Own", "garage=Unknown"));
@@ -311,6 +311,22 @@ TEST_F(DataTable, NativeCategoriesAreOneFeatureEachWithItsType) {
 
 TEST_F(DataTable, NamesThatTwoColumnsShareAndTextThatIsNotUtf8AreTold) {
   const auto tables = load_tables(csv("a,caf\xe9,a,city,y\n1,2,3,Troms\xf8,0\n1,2,3,Z\xfcrich,1\n"));
+TEST_F(DataTable, ANumberThatMeansNothingKnownDoesSoHoweverItIsWritten) {
+  DataSpec spec = csv("a,b,y\n-999.0,-999.0,0\n-999,-9.99e2,1\n-998,-999,1\n");
+  spec.missing = MissingSpec{.texts = {"unknown"}, .numbers = {-999}};
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_TRUE(std::isnan(row(tables->train, 0)[0]));
+  EXPECT_TRUE(std::isnan(row(tables->train, 1)[0]));
+  EXPECT_EQ(row(tables->train, 2)[0], -998);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(row(tables->train, i)[1])) << i;
+  spec.missing = MissingSpec{.texts = {"-999"}};
+  const auto as_it_stands = load_tables(spec);
+  ASSERT_TRUE(as_it_stands) << describe(as_it_stands.error());
+  EXPECT_EQ(row(as_it_stands->train, 0)[0], -999) << "a text is missing as it stands";
+  EXPECT_TRUE(std::isnan(row(as_it_stands->train, 1)[0]));
+}
+
   ASSERT_TRUE(tables) << describe(tables.error());
   const std::vector<Error>& doubts = tables->encoding.doubts;
   ASSERT_EQ(doubts.size(), 3);

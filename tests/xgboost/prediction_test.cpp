@@ -144,17 +144,17 @@ TEST_F(Predictions, OfMoreClassesAreTheLikeliestAndTheProbabilityOfEach) {
 }
 
 TEST_F(Predictions, OfNumbersAreNumbersAndColumnsGoByTheirNames) {
-  dir_.write("data.csv", "a,b,y\n1,?,2\n2,x,4\n3,,6\n4,x,8\n5,z,11\n6,z,12\n");
-  const double measured = train("data.csv", {{"label", "y"}, {"missing", {"?"}}},
+  dir_.write("data.csv", "a,b,y\n1,?,2\n2,x,4\n3,,6\n4,x,8\n5,z,11\n6,z,12\n-9,z,11\n");
+  const double measured = train("data.csv", {{"label", "y"}, {"missing", {"?", -9}}},
                                 {{"objective", "reg:squarederror"}, {"min_child_weight", 0}}, "rmse");
-  dir_.write("new.csv", "b,more,a\n?,0,1\nx,0,2\n,0,3\nx,0,4\nz,0,5\nz,0,6\nnew,0,6\n");
+  dir_.write("new.csv", "b,more,a\n?,0,1\nx,0,2\n,0,3\nx,0,4\nz,0,5\nz,0,6\nz,0,-9.0\nnew,0,6\n");
   const auto lines = predicted(order("new.csv"));
   EXPECT_THAT(lines[0], ElementsAre("prediction"));
-  const double labels[] = {2, 4, 6, 8, 11, 12};
+  const double labels[] = {2, 4, 6, 8, 11, 12, 11};
   double squares = 0;
-  for (std::size_t row = 0; row < 6; ++row) squares += std::pow(*parse_number(lines[row + 1][0]) - labels[row], 2) / 6;
+  for (std::size_t row = 0; row < 7; ++row) squares += std::pow(*parse_number(lines[row + 1][0]) - labels[row], 2) / 7;
   EXPECT_NEAR(std::sqrt(squares), measured, 1e-5);
-  EXPECT_EQ(lines.size(), 8U);
+  EXPECT_EQ(lines.size(), 9U);
   dir_.write("plain.csv", "1;?;2\n2;x;4\n");
   PredictionOrder plain = order("plain.csv");
   plain.header = false;

@@ -47,8 +47,12 @@ Result<ColumnMap> columns_of_features(const CsvRow& first, const std::vector<std
 }  // namespace
 
 bool MissingCells::has(std::string_view cell) const {
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const std::string& text) { return any_case ? same_in_any_case(cell, text) : cell == text; });
+  const bool by_text = std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    return any_case ? same_in_any_case(cell, text) : cell == text;
+  });
+  if (by_text || numbers.empty()) return by_text;
+  const auto number = parse_number(cell);
+  return number && std::find(numbers.begin(), numbers.end(), *number) != numbers.end();
 }
 
 std::size_t CsvEncoding::width() const {

@@ -23,8 +23,8 @@ constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so man
 // The words that are usual, or the user's own.
 MissingCells missing_cells(const DataSpec& spec) {
   if (!spec.missing) return {{"", "?", "-", "na", "nan", "n/a", "#n/a", "null", "none"}, true};
-  MissingCells own{{""}, false};
-  own.texts.insert(own.texts.end(), spec.missing->begin(), spec.missing->end());
+  MissingCells own{{""}, false, spec.missing->numbers};
+  own.texts.insert(own.texts.end(), spec.missing->texts.begin(), spec.missing->texts.end());
   return own;
 }
 

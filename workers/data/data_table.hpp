@@ -74,8 +74,9 @@ struct FeatureColumn {
 
 // Cells that stand for nothing known.
 struct MissingCells {
-  std::vector<std::string> texts;  // "" is one of them
-  bool any_case = false;           // upper or lower case is the same
+  std::vector<std::string> texts;    // "" is one of them
+  bool any_case = false;             // upper or lower case is the same
+  std::vector<double> numbers = {};  // however they are written
 
   bool has(std::string_view cell) const;
 };

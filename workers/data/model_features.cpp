@@ -71,7 +71,8 @@ CsvEncoding encoding_from(const Json& all) {
   if (delimiter.size() != 1) throw Json::other_error::create(501, "no delimiter", nullptr);
   encoding.delimiter = delimiter.front();
   const Json& missing = all.at("missing");
-  encoding.missing = {get_texts(missing, "texts"), missing.at("any_case").get<bool>()};
+  encoding.missing = {get_texts(missing, "texts"), missing.at("any_case").get<bool>(),
+                      missing.value("numbers", std::vector<double>{})};
   const Json& label = all.at("label");
   encoding.label.name = label.at("column").get<std::string>();
   encoding.label.classes = get_texts(label, "classes");
@@ -93,10 +94,12 @@ std::string describe_features(const CsvEncoding& encoding) {
   Json label{{"column", encoding.label.name}, {"source", encoding.label.source}, {"positive", encoding.label.positive}};
   if (!encoding.label.other.empty()) label["other"] = encoding.label.other;
   put_texts(label, "classes", encoding.label.classes);
+  Json missing{{"texts", encoding.missing.texts}, {"any_case", encoding.missing.any_case}};
+  if (!encoding.missing.numbers.empty()) missing["numbers"] = encoding.missing.numbers;
   const Json all{{"header", encoding.header},
                  {"delimiter", std::string(1, encoding.delimiter)},
                  {"features", std::move(features)},
-                 {"missing", {{"texts", encoding.missing.texts}, {"any_case", encoding.missing.any_case}}},
+                 {"missing", std::move(missing)},
                  {"label", std::move(label)}};
   return all.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
