@@ -106,6 +106,25 @@ TEST_F(DataTable, ThePositiveTextIsOneAndAllOthersZero) {
   EXPECT_THAT(load_tables(numbers)->train.labels, ElementsAre(0, 1, 1));
 }
 
+TEST_F(DataTable, TextsOfALabelAreClassesWhereItIsNamedAsCategoricalHoweverManyAreNumbers) {
+  std::string rows = "a,y\n";
+  for (int row = 0; row < 300; ++row) rows += "1," + std::to_string(row % 3) + "\n";
+  DataSpec spec = csv(rows + "1,3+\n");
+  EXPECT_THAT(fault(spec), AllOf(HasSubstr("line 302, column `y`: expected a number"),
+                                 HasSubstr("where the labels are classes name the column in trainer.data.categorical")));
+  spec.categorical = {"y"};
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->encoding.label.classes, ElementsAre("0", "1", "2", "3+"));
+  EXPECT_EQ(tables->train.labels.back(), 3);
+  EXPECT_EQ(tables->train.labels[4], 1);
+  EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("a"));
+  spec.positive = "3+";
+  EXPECT_EQ(load_tables(spec)->train.labels.back(), 1);
+  spec.positive = "2.0";
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.positive: the label's column has no `2.0`")) << "a class is a text";
+}
+
 TEST_F(DataTable, ALabelThatOnlyTheOtherFilesHaveIsZeroWhereThePositiveOneIsNamed) {
   DataSpec spec = csv("a,y\n1,no\n2,yes\n");
   spec.validation = dir_.write("valid.csv", "a,y\n1,maybe\n2,yes\n");
@@ -292,6 +311,22 @@ TEST_F(DataTable, AListOfOnesOwnTakesThePlaceOfTheUsualWords) {
   EXPECT_EQ(row(tables->train, 0)[1], 1);
 }
 
+TEST_F(DataTable, ANumberThatMeansNothingKnownDoesSoHoweverItIsWritten) {
+  DataSpec spec = csv("a,b,y\n-999.0,-999.0,0\n-999,-9.99e2,1\n-998,-999,1\n");
+  spec.missing = MissingSpec{.texts = {"unknown"}, .numbers = {-999}};
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_TRUE(std::isnan(row(tables->train, 0)[0]));
+  EXPECT_TRUE(std::isnan(row(tables->train, 1)[0]));
+  EXPECT_EQ(row(tables->train, 2)[0], -998);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(row(tables->train, i)[1])) << i;
+  spec.missing = MissingSpec{.texts = {"-999"}};
+  const auto as_it_stands = load_tables(spec);
+  ASSERT_TRUE(as_it_stands) << describe(as_it_stands.error());
+  EXPECT_EQ(row(as_it_stands->train, 0)[0], -999) << "a text is missing as it stands";
+  EXPECT_TRUE(std::isnan(row(as_it_stands->train, 1)[0]));
+}
+
 TEST_F(DataTable, NativeCategoriesAreOneFeatureEachWithItsType) {
   DataSpec spec = csv("a,city,zip,y\n1,Oslo,10,0\n2,Lima,9,1\n3,,10,0\n");
   spec.categorical = {"zip"};
@@ -311,22 +346,6 @@ TEST_F(DataTable, NativeCategoriesAreOneFeatureEachWithItsType) {
 
 TEST_F(DataTable, NamesThatTwoColumnsShareAndTextThatIsNotUtf8AreTold) {
   const auto tables = load_tables(csv("a,caf\xe9,a,city,y\n1,2,3,Troms\xf8,0\n1,2,3,Z\xfcrich,1\n"));
-TEST_F(DataTable, ANumberThatMeansNothingKnownDoesSoHoweverItIsWritten) {
-  DataSpec spec = csv("a,b,y\n-999.0,-999.0,0\n-999,-9.99e2,1\n-998,-999,1\n");
-  spec.missing = MissingSpec{.texts = {"unknown"}, .numbers = {-999}};
-  const auto tables = load_tables(spec);
-  ASSERT_TRUE(tables) << describe(tables.error());
-  EXPECT_TRUE(std::isnan(row(tables->train, 0)[0]));
-  EXPECT_TRUE(std::isnan(row(tables->train, 1)[0]));
-  EXPECT_EQ(row(tables->train, 2)[0], -998);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(row(tables->train, i)[1])) << i;
-  spec.missing = MissingSpec{.texts = {"-999"}};
-  const auto as_it_stands = load_tables(spec);
-  ASSERT_TRUE(as_it_stands) << describe(as_it_stands.error());
-  EXPECT_EQ(row(as_it_stands->train, 0)[0], -999) << "a text is missing as it stands";
-  EXPECT_TRUE(std::isnan(row(as_it_stands->train, 1)[0]));
-}
-
   ASSERT_TRUE(tables) << describe(tables.error());
   const std::vector<Error>& doubts = tables->encoding.doubts;
   ASSERT_EQ(doubts.size(), 3);

@@ -87,6 +87,9 @@ TEST_F(RowRoles, AColumnHasOneRole) {
   spec.drop = {};
   spec.categorical = {"w"};
   EXPECT_THAT(fault(spec), HasSubstr("trainer.data.categorical[0]: names the column `w`, which is the weight"));
+  spec.categorical = {"y"};
+  spec.drop = {"y"};
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.drop[0]: names the column `y`, which is the label"));
 }
 
 // In a training and in what is measured, with folds and without.

@@ -18,6 +18,8 @@ namespace tuneband::workers {
 
 namespace {
 
+constexpr const char* kNoNumberLabelHint =
+    "correct the label, remove the row, or where the labels are classes name the column in trainer.data.categorical";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
 
 // The words that are usual, or the user's own.
@@ -92,10 +94,15 @@ class EncodingLearner {
     return {};
   }
 
-  // A label that is a number: of those that are not the positive one the first two tell whether there is one alone.
+  // A label that is a number: how the positive one is written, and of the others the first two, which tell whether there is one
+  // alone.
   void note_label(double number, std::string_view cell) {
-    if (spec_.positive.empty() || number == positive_number_ || other_labels_.size() > 1) return;
-    other_labels_.try_emplace(number, cell);
+    if (spec_.positive.empty()) return;
+    if (number == positive_number_) {
+      if (!positive_text_) positive_text_ = cell;
+    } else if (other_labels_.size() < 2) {
+      other_labels_.try_emplace(number, cell);
+    }
   }
 
   Result<void> add_category(std::size_t column, std::string_view cell) {
@@ -127,7 +134,7 @@ class EncodingLearner {
                            ": expected a number, got " + size_of_text(profile.first_odd) + "; " +
                            std::to_string(profile.numbers) + " other cells of the column are numbers",
                        first_line          ? "is line 1 a header? then set trainer.data.header to true"
-                       : i == roles_.label ? "correct the label, or remove the row"
+                       : i == roles_.label ? kNoNumberLabelHint
                                            : kNoNumberHint);
     }
     return {};
@@ -193,8 +200,12 @@ class EncodingLearner {
   Result<void> build_label(LabelColumn& label) {
     const ColumnProfile& profile = profiles_[roles_.label];
     label = {roles_.label, roles_.names[roles_.label], {}, spec_.positive, {}};
-    if (profile.odd > 0) label.classes.assign(profile.categories.begin(), profile.categories.end());
-    if (profile.odd == 0 && other_labels_.size() == 1) label.other = other_labels_.begin()->second;
+    if (profile.categorical) {
+      label.classes.assign(profile.categories.begin(), profile.categories.end());
+    } else {
+      if (positive_text_) label.positive = *positive_text_;
+      if (other_labels_.size() == 1) label.other = other_labels_.begin()->second;
+    }
     if (label.positive.empty() || label.classes.empty()) return {};
     if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
     if (options_.bytes_max != kWholeFile) return {};  // it may be among the rows that were not read
@@ -210,6 +221,7 @@ class EncodingLearner {
   std::string field_;      // of the file that is read
   ColumnRoles roles_;
   std::vector<ColumnProfile> profiles_;         // by column; empty before the first row
+  std::optional<std::string> positive_text_;    // of a label that is a number: its first text
   std::map<double, std::string> other_labels_;  // with `positive`: other numbers, and the first text of each; at most two
   CsvDoubts doubts_;
   std::uint64_t rows_ = 0;

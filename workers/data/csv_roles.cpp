@@ -42,9 +42,9 @@ std::string role_of(const ColumnRoles& roles, std::size_t column) {
 
 // Of `column` as the document names it at `field`. Errors: it is not there, or has a role.
 Result<std::size_t> find_without_role(const std::string& column, const ColumnRoles& roles, const DataSpec& spec,
-                                      const std::string& field) {
+                                      const std::string& field, bool may_be_label = false) {
   auto place = find_column(column, roles.names, spec, field);
-  if (!place) return place;
+  if (!place || (may_be_label && *place == roles.label)) return place;
   const std::string role = role_of(roles, *place);
   if (!role.empty()) return csv_fault(field, "names the column " + shown(column) + ", which is " + role);
   return place;
@@ -74,10 +74,11 @@ Result<ColumnRoles> column_roles(const CsvRow& first, const DataSpec& spec) {
     *role = *place;
     roles.dropped[*place] = true;
   }
-  for (const auto& [columns, marks, field] : {std::tuple{&spec.drop, &roles.dropped, "trainer.data.drop"},
-                                              {&spec.categorical, &roles.categorical, "trainer.data.categorical"}}) {
+  for (const auto& [columns, marks, field, may_be_label] :
+       {std::tuple{&spec.drop, &roles.dropped, "trainer.data.drop", false},
+        {&spec.categorical, &roles.categorical, "trainer.data.categorical", true}}) {
     for (std::size_t i = 0; i < columns->size(); ++i) {
-      const auto place = find_without_role((*columns)[i], roles, spec, join_path(field, i));
+      const auto place = find_without_role((*columns)[i], roles, spec, join_path(field, i), may_be_label);
       if (!place) return place.error();
       (*marks)[*place] = true;
     }
