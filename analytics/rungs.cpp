@@ -11,6 +11,7 @@ namespace {
 
 void add_planned(CountsOfRungs& rungs, const PlannedBracket& bracket, bool exact) {
   for (std::size_t i = 0; i < bracket.rungs.size(); ++i) {
+    if (bracket.rungs[i].trials == 0) continue;
     RungCounts& rung = rungs[{bracket.index, static_cast<int>(i)}];
     rung.resource = bracket.rungs[i].resource;
     if (exact) rung.planned = bracket.rungs[i].trials;

@@ -124,25 +124,44 @@ void write_stratify(Json& data) {
   }
 }
 
+constexpr std::int64_t kFewTrials = 60;  // which from a 27th of the rounds on cost 8 trainings
+
 // A few trees of few columns hardly tell one configuration from another on some data, and six of 162 do as well as more. Of few
-// trials each is worth being looked at longer. And the audit of the first rungs costs more than it finds where what passes a rung
-// begins anew (docs/search-measurements.md).
-void write_scheduler_defaults(Json& scheduler, const Json& max_trials) {
-  constexpr std::int64_t kTelling = 6;     // rounds
-  constexpr std::int64_t kFewTrials = 60;  // which from a 27th on cost 8 trainings
+// trials each is worth being looked at longer.
+std::int64_t least_rounds(std::int64_t rounds, bool few_trials) {
+  constexpr std::int64_t kTelling = 6;  // rounds
   constexpr std::int64_t kShare = 9;
   constexpr std::int64_t kShareOfMany = 27;
+  const bool many = rounds / kShareOfMany >= kTelling && !few_trials;
+  return std::max<std::int64_t>(1, rounds / (many ? kShareOfMany : kShare));
+}
+
+// Where the first trials of several workers start, if that says anything and there are trials to spare; else 0.
+std::int64_t first_rounds(std::int64_t least, const Json& limits) {
+  constexpr std::int64_t kShare = 3;
+  constexpr std::int64_t kTelling = 3;  // rounds
+  const Json& max_trials = member(limits, "max_trials");
+  const auto limited_by = [&](const char* field) { return !member(limits, field).is_null(); };
+  const bool to_spare = max_trials.is_number() ? max_trials >= kFewTrials
+                                               : limited_by("max_runtime_seconds") || limited_by("convergence") ||
+                                                     limited_by("max_trials_without_improvement");
+  return to_spare && least / kShare >= kTelling ? least / kShare : 0;
+}
+
+// The audit of the first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
+void write_scheduler_defaults(Json& scheduler, const Json& limits) {
   const Json& type = member(scheduler, "type");
   const Json& most = member(scheduler, "max_resource");
   if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1 || most > kResourceMax) return;
-  if (!scheduler.contains("min_resource") && !scheduler.contains("rungs")) {
-    const auto rounds = most.get<std::int64_t>();
-    const bool few_trials = max_trials.is_number_integer() && max_trials < kFewTrials;
-    const bool many = rounds / kShareOfMany >= kTelling && !few_trials;
-    scheduler["min_resource"] = std::max<std::int64_t>(1, rounds / (many ? kShareOfMany : kShare));
-  }
   const bool automatic = !scheduler.contains("type") || type == "auto";
   if (automatic && !scheduler.contains("rung_audit")) scheduler["rung_audit"] = false;
+  if (scheduler.contains("min_resource") || scheduler.contains("rungs")) return;
+  const Json& max_trials = member(limits, "max_trials");
+  const std::int64_t least = least_rounds(most.get<std::int64_t>(), max_trials.is_number_integer() && max_trials < kFewTrials);
+  scheduler["min_resource"] = least;
+  const std::int64_t first = first_rounds(least, limits);
+  if (automatic && scheduler["rung_audit"] == false && first > 0 && !scheduler.contains("first_resource"))
+    scheduler["first_resource"] = first;
 }
 
 }  // namespace
@@ -158,8 +177,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] != "last" && adapts_eta(document);
   if (!trainer.contains("shrinkage_max"))
     trainer["shrinkage_max"] = trainer["adapt_eta"] == true ? kShrinkageMaxToFollow : kShrinkageMax;
-  if (document.contains("scheduler"))
-    write_scheduler_defaults(document["scheduler"], member(member(document, "limits"), "max_trials"));
+  if (document.contains("scheduler")) write_scheduler_defaults(document["scheduler"], member(document, "limits"));
 }
 
 Json without_trainer_defaults(Json document) {
@@ -170,8 +188,9 @@ Json without_trainer_defaults(Json document) {
                                       "/trainer/shrinkage_max",
                                       "/trainer/data/validation/stratify",
                                       "/trainer/data/test/stratify",
+                                      "/scheduler/rung_audit",
                                       "/scheduler/min_resource",
-                                      "/scheduler/rung_audit"};
+                                      "/scheduler/first_resource"};
   const auto take_out = [](const Json::json_pointer& field, Json& of) { of[field.parent_pointer()].erase(field.back()); };
   Json asked = document;
   for (const char* long_list : {"candidates", "enqueue", "warm_start"}) {

@@ -76,6 +76,9 @@ struct SchedulerSpec {
   std::int64_t max_resource = 1;
   int eta = 3;
   std::vector<std::int64_t> rungs;  // the user's own ladder, strictly rising, ending in max_resource; empty: computed
+  // A rung below min_resource where the first trials of several workers start (scheduler/policies/head_start.hpp); 0: there is
+  // none. asha_delayed and automatic.
+  std::int64_t first_resource = 0;
   BracketRounding rounding = BracketRounding::algorithm1;
   std::vector<Goal> more_goals;  // of the objectives after the first
   // What the trainer says of its rungs (rungs_restart()): true: each is a training of its own, from nothing, so that a trial that

@@ -62,7 +62,7 @@ void warn_of_a_small_space(const JobSpec& spec, Diagnostics& diagnostics) {
 // Where each rung is a training of its own, close ones cost more than what they stop saves.
 void warn_of_dear_rungs(const SchedulerSpec& scheduler, Diagnostics& diagnostics) {
   if (!scheduler.restarts) return;
-  const auto rungs = ladder(scheduler);
+  const auto rungs = ladder_from_min(scheduler);
   const std::int64_t whole = std::accumulate(rungs.begin(), rungs.end(), std::int64_t{0});
   if (whole <= 2 * scheduler.max_resource) return;
   diagnostics.warning("scheduler.type",
@@ -120,7 +120,7 @@ void check_model(const JobSpec& spec, Diagnostics& diagnostics) {
 void warn_of_oddities(const JobSpec& spec, Diagnostics& diagnostics) {
   warn_of_other_trials(spec, diagnostics);
   warn_of_a_small_space(spec, diagnostics);
-  if (spec.scheduler.type != SchedulerType::none && ladder(spec.scheduler).size() == 1) {
+  if (spec.scheduler.type != SchedulerType::none && ladder_from_min(spec.scheduler).size() == 1) {
     diagnostics.warning("scheduler.max_resource", "there is one rung only: no trial is stopped early",
                         "raise max_resource to eta * min_resource or more");
   }

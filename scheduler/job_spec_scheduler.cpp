@@ -39,6 +39,16 @@ void refuse(ObjectReader& reader, const std::string& field, bool refused, const 
   if (refused && reader.has(field)) reader.diagnostics().error(reader.path_to(field), why, "leave it out");
 }
 
+// Below the ladder, which is known.
+void check_first_resource(ObjectReader& reader, const SchedulerSpec& spec) {
+  if (spec.first_resource == 0) return;
+  refuse(reader, "first_resource", spec.rung_audit, "excludes `rung_audit`, which says where trials start");
+  if (spec.first_resource < spec.min_resource) return;
+  reader.diagnostics().error(reader.path_to("first_resource"), "expected less than the first rung (" +
+                                                                   std::to_string(spec.min_resource) + "), got " +
+                                                                   std::to_string(spec.first_resource));
+}
+
 }  // namespace
 
 const std::vector<std::string>& scheduler_type_names() {
@@ -73,11 +83,12 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   const bool median = spec.type == SchedulerType::median_stopping;
   refuse(reader, "eta", median, "has no meaning for the scheduler type `median_stopping`: the median decides");
   const bool automatic = spec.type == SchedulerType::automatic;
-  spec.rung_audit = reader.boolean_or("rung_audit", automatic);
+  spec.first_resource = reader.integer("first_resource", {1, kResourceMax}).value_or(0);
+  spec.rung_audit = reader.boolean_or("rung_audit", automatic && spec.first_resource == 0);
   const Promotion otherwise_by = automatic && spec.rung_audit ? Promotion::prediction : Promotion::value;
   const auto promotion = reader.word("promotion", kPromotions);
   spec.promotion = promotion ? static_cast<Promotion>(*promotion) : otherwise_by;
-  for (const char* field : {"rung_audit", "promotion"}) {
+  for (const char* field : {"rung_audit", "promotion", "first_resource"}) {
     refuse(reader, field, !automatic && spec.type != SchedulerType::asha_delayed,
            "is only for the scheduler types `asha_delayed` and `auto`");
   }
@@ -99,6 +110,7 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
     diagnostics.error(reader.path_to("min_resource"), "expected at most max_resource (" + std::to_string(spec.max_resource) +
                                                           "), got " + std::to_string(spec.min_resource));
   }
+  check_first_resource(reader, spec);
   reader.finish();
   return spec;
 }

@@ -128,18 +128,19 @@ std::int64_t expected_to_stay(std::int64_t trials, int eta) {
 // One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
 // evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
-  const int top = static_cast<int>(plan.ladder.size()) - 1;
+  const std::vector<std::int64_t> levels = ladder_from_min(spec.scheduler);
+  const int top = static_cast<int>(levels.size()) - 1;
   const bool median = spec.scheduler.type == SchedulerType::median_stopping;
   const std::int64_t trials = plan.trials.value_or(median ? 2 : capped_power(spec.scheduler.eta, top, kTrialsMax));
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
   PlannedBracket bracket;
   bracket.s = top;
   bracket.restarts = spec.scheduler.restarts;
-  const std::int64_t uncut = planned_uncut(spec.scheduler, plan.ladder, trials);
+  const std::int64_t uncut = planned_uncut(spec.scheduler, levels, trials);
   std::int64_t left = trials - uncut;
   for (int rung = 0; rung <= top; ++rung) {
     if (median && top > 0) left = trials - trials * rung / (2 * top);
-    bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
+    bracket.rungs.push_back({levels[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
     if (spec.scheduler.type == SchedulerType::asha_stopping) {
       left = expected_to_stay(left, spec.scheduler.eta);
     } else if (!median) {
@@ -158,10 +159,11 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
     plan.total_resource += plan.model_resource;
   }
   plan.exact = plan.ladder.size() == 1;
+  if (spec.scheduler.first_resource > 0) bracket.rungs.insert(bracket.rungs.begin(), {spec.scheduler.first_resource, 0});
   plan.brackets.push_back(std::move(bracket));
   if (uncut == 0) return;
   PlannedBracket whole;
-  whole.index = top;
+  whole.index = static_cast<int>(plan.ladder.size()) - 1;
   whole.rungs.push_back({spec.scheduler.max_resource, static_cast<int>(uncut)});
   plan.brackets.push_back(std::move(whole));
 }
@@ -226,7 +228,7 @@ std::int64_t PlannedBracket::total_resource() const {
 }
 
 std::int64_t PlannedBracket::resource_at(std::size_t rung) const {
-  const std::int64_t below = restarts || rung == 0 ? 0 : rungs[rung - 1].resource;
+  const std::int64_t below = restarts || rung == 0 || rungs[rung - 1].trials == 0 ? 0 : rungs[rung - 1].resource;
   return rungs[rung].trials * (rungs[rung].resource - below);
 }
 
@@ -244,6 +246,12 @@ double work_of_a_unit(const Plan& plan, const JobSpec& spec) {
 }
 
 std::vector<std::int64_t> ladder(const SchedulerSpec& spec) {
+  std::vector<std::int64_t> levels = ladder_from_min(spec);
+  if (spec.first_resource > 0) levels.insert(levels.begin(), spec.first_resource);
+  return levels;
+}
+
+std::vector<std::int64_t> ladder_from_min(const SchedulerSpec& spec) {
   if (spec.type == SchedulerType::none) return {spec.max_resource};
   if (!spec.rungs.empty()) return spec.rungs;
   if (spec.type == SchedulerType::median_stopping) return even_grid(spec);
@@ -259,7 +267,7 @@ std::vector<std::int64_t> ladder(const SchedulerSpec& spec) {
 }
 
 int trials_of_one_pass(const SchedulerSpec& spec) {
-  const int k = static_cast<int>(ladder(spec).size());
+  const int k = static_cast<int>(ladder_from_min(spec).size());
   std::int64_t trials = 0;
   for (int index = 0; index < brackets_of_one_pass(spec, static_cast<std::size_t>(k)); ++index) {
     trials += trials_at_start(spec, k, s_of_bracket(spec, k, index));

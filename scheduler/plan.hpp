@@ -13,7 +13,7 @@ namespace tuneband {
 
 struct PlannedRung {
   std::int64_t resource = 0;  // level: what a trial here has been trained for
-  int trials = 0;             // slots
+  int trials = 0;             // slots; 0 at first_resource: how many start there depends on the workers
 };
 
 struct PlannedBracket {
@@ -34,8 +34,9 @@ inline constexpr int kMedianStoppingGridMax = 10;  // resources at which its tri
 
 // K rungs: K = 1 + the largest s with min_resource * eta^s <= max_resource; r_k = round(R / eta^(K-1-k)), the last one R, the
 // first not below min_resource, strictly rising. A ladder that the user gave is returned as it is. For `none`: max_resource
-// alone.
+// alone. With first_resource below them, if there is one.
 std::vector<std::int64_t> ladder(const SchedulerSpec& spec);
+std::vector<std::int64_t> ladder_from_min(const SchedulerSpec& spec);  // without it
 
 // Trials that one pass over the brackets starts; what a synchronous job without any limit runs. At most the largest int.
 int trials_of_one_pass(const SchedulerSpec& spec);

@@ -105,6 +105,7 @@ std::optional<Error> before_all_measured(const SchedulerSpec& scheduler, const C
   if (lowest == scheduler.max_resource) {
     return method_error("is " + but, "scheduler.max_resource", "give \"max_resource\": " + from + " or more");
   }
+  if (scheduler.first_resource > 0) return method_error("is " + but, "scheduler.first_resource", "leave it out");
   if (!scheduler.rungs.empty()) {
     return method_error("is " + but, "scheduler.rungs[0]", "give rungs from " + from + " on" + in_one_piece);
   }
@@ -154,6 +155,7 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
     if (own.is_object() && own.contains("seed")) fill_in(*part, "seed", own["seed"]);
     document["sampler"] = *part;
   }
+  const bool first_is_asked_for = member(document.value("scheduler", Json()), "first_resource").is_number();
   complete(document, table);
   write_trainer_defaults(document);  // as a submission of it would
   if (tunes_replicas(document["trainer"]) && std::ranges::find(table.parameters, kReplicasParameter) == table.parameters.end()) {
@@ -164,6 +166,9 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
   SearchMethod method;
   method.spec = parse_as_written(document, diagnostics).spec;
   if (!diagnostics.ok()) return diagnostics.errors().front();
+  const auto measured_from = table.measured_from();
+  if (!first_is_asked_for && measured_from && *measured_from > method.spec.scheduler.first_resource)
+    method.spec.scheduler.first_resource = 0;  // the trainer's default, of which the table knows nothing
   if (const auto beyond = beyond_a_table(method.spec)) return *beyond;
   if (method.spec.scheduler.max_resource > table.max_resource) {
     return method_error("is " + std::to_string(method.spec.scheduler.max_resource) + ", but the table ends at " +

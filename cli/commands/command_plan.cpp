@@ -25,7 +25,7 @@ Table plan_table(const Plan& plan, const std::string& resource_name) {
     for (const std::int64_t level : plan.ladder) {
       const auto rung =
           std::find_if(bracket.rungs.begin(), bracket.rungs.end(), [&](const auto& r) { return r.resource == level; });
-      row.push_back(rung == bracket.rungs.end() ? Cell("") : Cell(std::to_string(rung->trials)));
+      row.push_back(rung == bracket.rungs.end() ? Cell("") : Cell(rung->trials == 0 ? "-" : std::to_string(rung->trials)));
     }
     row.push_back(std::to_string(bracket.total_resource()));
     table.add_row(std::move(row));
@@ -93,6 +93,11 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   }
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");
+  if (spec.scheduler.first_resource > 0) {
+    console.field("first trials", fmt::format("of several workers start at {}, until one has come to {}",
+                                              format_resource(spec.scheduler.first_resource, unit),
+                                              format_resource(spec.scheduler.min_resource, unit)));
+  }
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
   const auto adaptation = EtaAdaptation::of(spec);
   if (plan.ladder.size() > 1 && adaptation) console.field("learning rate", learning_rate_text(*adaptation));

@@ -12,11 +12,13 @@ AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
       stopping_(std::move(parts.stopping)),
       promotion_(std::move(parts.promotion)),
       audit_(std::move(parts.audit)),
+      head_start_(std::move(parts.head_start)),
       brackets_(std::move(parts.brackets)),
       uncut_(std::move(parts.uncut)),
       model_(std::move(parts.model)) {
   TUNEBAND_CHECK((stopping_ == nullptr) != (promotion_ == nullptr), "trials go on by one rule");
   TUNEBAND_CHECK(!audit_ || promotion_, "an audit is one of rungs that trials are promoted from");
+  TUNEBAND_CHECK(!audit_ || !head_start_, "new trials start where one part says");
   if (audit_ || brackets_) order_ = std::make_unique<RungOrder>(rungs_.top() + 1);
 }
 
@@ -28,6 +30,7 @@ Standing AsynchronousPolicy::add(int index, const Arrival& arrival) {
   if (stopping_) stopping_->learned(index, standing);
   if (promotion_) promotion_->learned(index, standing);
   if (audit_) audit_->learned(*order_, index, standing);
+  if (head_start_) head_start_->learned(index, standing);
   if (uncut_ && index == rungs_.top()) uncut_->learned(standing, arrival.bracket);
   return standing;
 }
@@ -186,8 +189,12 @@ Work AsynchronousPolicy::take_promoted(int trial) {
 Work AsynchronousPolicy::start_trial() {
   const bool uncut = uncut_ && uncut_->due(rungs_);
   const int bracket = uncut ? uncut_->bracket() : brackets_ ? brackets_->choose(*order_, rungs_.started()) : 0;
-  const int rung = audit_ && !uncut ? audit_->lowest() : 0;
-  return begin_trial(bracket, rung, uncut && uncut_->at_random());
+  return begin_trial(bracket, uncut ? 0 : lowest_rung(), uncut && uncut_->at_random());
+}
+
+int AsynchronousPolicy::lowest_rung() const {
+  if (audit_) return audit_->lowest();
+  return head_start_ ? head_start_->rung(rungs_) : 0;
 }
 
 Work AsynchronousPolicy::begin_trial(int bracket, int rung, bool at_random) {

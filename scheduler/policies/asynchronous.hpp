@@ -5,6 +5,7 @@
 // stopping      when a trial arrives: does it go on? (stopping_rule.hpp, median_rule.hpp)
 // promotion     when a worker is free: who goes on? (promotion_rule.hpp; its quota and pasha_cap.hpp)
 // audit         which of the first trials go on whatever their value, and at which rung new ones start (rung_audit.hpp)
+// head start    at which rung the first trials of several workers start (head_start.hpp)
 // brackets      at which rung a new trial starts (bracket_choice.hpp)
 // uncut         which new trials are trained until max_resource whatever the rungs say (uncut_share.hpp)
 // model         when the sampler's model says what is trained next, whatever the other parts (model_share.hpp)
@@ -16,6 +17,7 @@
 #include <memory>
 
 #include "scheduler/policies/bracket_choice.hpp"
+#include "scheduler/policies/head_start.hpp"
 #include "scheduler/policies/model_share.hpp"
 #include "scheduler/policies/promotion_rule.hpp"
 #include "scheduler/policies/rung_audit.hpp"
@@ -32,6 +34,7 @@ class AsynchronousPolicy final : public Policy {
     std::unique_ptr<StoppingRule> stopping;
     std::unique_ptr<PromotionRule> promotion;
     std::unique_ptr<RungAudit> audit;
+    std::unique_ptr<HeadStart> head_start;
     std::unique_ptr<BracketChoice> brackets;
     std::unique_ptr<UncutShare> uncut;
     std::unique_ptr<ModelShare> model;
@@ -58,6 +61,7 @@ class AsynchronousPolicy final : public Policy {
   Standing add(int index, const Arrival& arrival);
   Work take_queued(std::optional<int> preferred);
   Work start_trial();
+  int lowest_rung() const;  // of the next new trial
   Work begin_trial(int bracket, int rung, bool at_random);
   void note_start(int bracket);
   void promoted(int index, int trial, const std::string& rule);
@@ -83,6 +87,7 @@ class AsynchronousPolicy final : public Policy {
   std::unique_ptr<StoppingRule> stopping_;
   std::unique_ptr<PromotionRule> promotion_;
   std::unique_ptr<RungAudit> audit_;
+  std::unique_ptr<HeadStart> head_start_;
   std::unique_ptr<BracketChoice> brackets_;
   std::unique_ptr<UncutShare> uncut_;
   std::unique_ptr<ModelShare> model_;

@@ -28,6 +28,7 @@ AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const R
     case SchedulerType::asha_delayed:
     case SchedulerType::automatic:
       parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
+      if (HeadStart::in(spec)) parts.head_start = std::make_unique<HeadStart>();
       if (spec.rung_audit) parts.audit = std::make_unique<RungAudit>(rungs);
       if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs, spec.restarts);
       if (ModelShare::in(spec) && rungs.top() > 0) parts.model = std::make_unique<ModelShare>(rungs, spec.restarts);

@@ -31,8 +31,7 @@ bool PromotionRule::may_go_by_quota(const Rungs& rungs, int index, const Standin
 
 bool PromotionRule::may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const {
   if (!options_.quota || !rungs.at(index).in_first_front(standing)) return false;
-  const bool all_have_come = !rungs.may_start() && (rungs.under_way() == 0 || rungs.at(0).filled() >= rungs.started());
-  return all_have_come && room_for_front(rungs, index);
+  return !rungs.may_start() && (rungs.under_way() == 0 || rungs.all_have_come()) && room_for_front(rungs, index);
 }
 
 bool PromotionRule::room_for_front(const Rungs& rungs, int index) const {

@@ -32,6 +32,10 @@ int Rungs::give_back_trial() {
 
 Standing Rungs::add(int index, const Arrival& arrival) {
   --under_way_;
+  const auto trial = static_cast<std::size_t>(arrival.trial);
+  if (has_come_.size() <= trial) has_come_.resize(trial + 1);
+  if (!has_come_[trial]) ++come_;
+  has_come_[trial] = true;
   return at(index).add(arrival);
 }
 

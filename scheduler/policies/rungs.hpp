@@ -28,7 +28,8 @@ class Rungs {
   std::vector<std::int64_t> levels() const;
 
   std::optional<int> trials_max() const { return trials_max_; }
-  int started() const { return started_; }  // trials
+  int started() const { return started_; }                  // trials
+  bool all_have_come() const { return come_ == started_; }  // to the first rung that each heads for
   bool may_start() const { return !trials_max_ || started_ < *trials_max_; }
   void start_no_more() { trials_max_ = started_; }
   int under_way() const { return under_way_; }  // segments that were begun and have not arrived
@@ -50,6 +51,8 @@ class Rungs {
   std::optional<int> trials_max_;
   int started_ = 0;
   int under_way_ = 0;
+  int come_ = 0;                           // trials with a result
+  std::vector<bool> has_come_;             // by trial
   std::unordered_map<int, int> brackets_;  // by trial; bracket 0 left out
 };
 

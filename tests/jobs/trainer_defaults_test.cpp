@@ -217,6 +217,26 @@ TEST(TrainerDefaults, GiveFewTrialsALadderFromTheNinthPartOnHoweverManyRounds) {
   EXPECT_EQ(least({{"max_trials", "30"}}), 9) << "which is refused elsewhere";
 }
 
+TEST(TrainerDefaults, LetTheFirstTrialsOfSeveralWorkersStartLowerWhereThreeRoundsAreLeftAndTrialsToSpare) {
+  const auto first = [](Json scheduler, const Json& limits) {
+    return scheduler_of(std::move(scheduler), "shrinkage", limits).value("first_resource", 0);
+  };
+  const Json many{{"max_trials", 60}};
+  EXPECT_EQ(first({{"max_resource", 81}}, many), 3);
+  EXPECT_EQ(first({{"max_resource", 80}}, many), 0) << "8 / 3 are two rounds";
+  EXPECT_EQ(first({{"max_resource", 162}}, many), 0) << "which is looked at from 6 on";
+  EXPECT_EQ(first({{"max_resource", 243}}, many), 3);
+  EXPECT_EQ(first({{"max_resource", 81}}, {{"max_trials", 59}}), 0);
+  EXPECT_EQ(first({{"max_resource", 81}}, nullptr), 0) << "of one pass";
+  for (const char* limit : {"max_runtime_seconds", "convergence", "max_trials_without_improvement"})
+    EXPECT_EQ(first({{"max_resource", 81}}, {{limit, 60}}), 3) << limit;
+  EXPECT_EQ(first({{"max_resource", 81}, {"min_resource", 9}}, many), 0) << "the job has its own ladder";
+  EXPECT_EQ(first({{"max_resource", 81}, {"rungs", {9, 81}}}, many), 0);
+  EXPECT_EQ(first({{"max_resource", 81}, {"rung_audit", true}}, many), 0);
+  EXPECT_EQ(first({{"max_resource", 81}, {"type", "hyperband"}}, many), 0);
+  EXPECT_EQ(first({{"max_resource", 81}, {"first_resource", 5}}, many), 5);
+}
+
 std::vector<std::string> warnings_of(Json document) {
   write_trainer_defaults(document);
   Diagnostics diagnostics;

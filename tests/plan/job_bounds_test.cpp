@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "scheduler/job_spec.hpp"
+#include "scheduler/plan.hpp"
 
 namespace tuneband {
 namespace {
@@ -174,6 +175,31 @@ TEST(JobBounds, WhatComparesSingleValuesIsRefusedOrLeftOutWithSeveralObjectives)
   EXPECT_THAT(with({{"type", "asha_delayed"}, {"promotion", "prediction"}}).errors,
               ElementsAre(StartsWith("scheduler.promotion:")));
   EXPECT_THAT(with({{"type", "asha_delayed"}, {"rung_audit", true}}).errors, ElementsAre(StartsWith("scheduler.rung_audit:")));
+}
+
+TEST(JobBounds, FirstResourceIsBelowTheLadderOfDelayedPromotionWithoutAnAudit) {
+  const auto with = [](Json scheduler) {
+    Json document = small_job();
+    scheduler.update({{"max_resource", 27}});
+    document["scheduler"] = std::move(scheduler);
+    return read_job(document);
+  };
+  const ReadJob read = with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 3}});
+  EXPECT_THAT(read.errors, IsEmpty());
+  EXPECT_EQ(read.spec.scheduler.first_resource, 3);
+  EXPECT_FALSE(read.spec.scheduler.rung_audit);
+  EXPECT_EQ(ladder(read.spec.scheduler), (std::vector<std::int64_t>{3, 9, 27}));
+  EXPECT_THAT(with({{"type", "asha_delayed"}, {"rungs", {9, 27}}, {"first_resource", 8}}).errors, IsEmpty());
+  EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 9}}).errors,
+              ElementsAre("scheduler.first_resource: expected less than the first rung (9), got 9"));
+  EXPECT_THAT(with({{"type", "auto"}, {"first_resource", 1}}).errors,
+              ElementsAre("scheduler.first_resource: expected less than the first rung (1), got 1"));
+  EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 0}}).errors,
+              ElementsAre(StartsWith("scheduler.first_resource: expected an integer between 1 and")));
+  EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 3}, {"rung_audit", true}}).errors,
+              ElementsAre(StartsWith("scheduler.first_resource: excludes `rung_audit`")));
+  EXPECT_THAT(with({{"type", "hyperband"}, {"min_resource", 9}, {"first_resource", 3}}).errors,
+              ElementsAre(StartsWith("scheduler.first_resource: is only for the scheduler types `asha_delayed` and `auto`")));
 }
 
 TEST(JobBounds, TheBestRoundsAreKeptByOneValueWithoutConstraintsAlone) {

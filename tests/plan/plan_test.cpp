@@ -372,6 +372,22 @@ TEST(Plans, OfTheAutomaticSchedulerTrainSomeTrialsWhateverTheRungsSay) {
   EXPECT_EQ(trials_text(make_plan(one_rung).brackets), "100");
 }
 
+// How many start there depends on the workers: none is counted, and nothing else changes.
+TEST(Plans, OfARungForTheFirstTrialsAloneAreThoseWithoutIt) {
+  JobSpec job = job_of(spec_of(81, 9, 3, SchedulerType::automatic), std::nullopt);
+  const Plan without = make_plan(job);
+  job.scheduler.first_resource = 3;
+  const Plan plan = make_plan(job);
+  EXPECT_EQ(plan.ladder, (std::vector<std::int64_t>{3, 9, 27, 81}));
+  EXPECT_EQ(trials_text(plan.brackets), "0 " + trials_text(without.brackets));
+  EXPECT_EQ(plan.trials, without.trials);
+  EXPECT_EQ(plan.total_resource, without.total_resource);
+  job.scheduler.promotion = Promotion::prediction;
+  const Plan uncut = make_plan(job);
+  ASSERT_EQ(uncut.brackets.size(), 2U);
+  EXPECT_EQ(uncut.brackets[1].index, 3) << "where the trials that no rung stops start";
+}
+
 // Of 520 units, 57.8 trainings, the share 0.6 * 57.8^2 / (57.8^2 + 10^2) = 0.583: 303 beside the rungs' 217 and the trials that
 // no rung stops. At most what would be left without stopping.
 TEST(Plans, OfAModelBesideTheRungsCountWhatItSpends) {

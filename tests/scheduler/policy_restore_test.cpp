@@ -184,6 +184,11 @@ TEST(PolicyRestore, EveryPolicyGoesOnAsIfItHadNotBeenRebuilt) {
       spec.eta = 2 + static_cast<int>(seed % 3);
       spec.rung_audit = type == SchedulerType::automatic;
       if (type == SchedulerType::automatic || type == SchedulerType::asha_delayed) {
+        if (seed % 4 == 1) {
+          spec.rung_audit = false;
+          spec.min_resource = 2;
+          spec.first_resource = 1;
+        }
         spec.promotion = static_cast<Promotion>(seed % 2);
         spec.restarts = seed % 5 == 0;
       }

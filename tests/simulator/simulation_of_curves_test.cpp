@@ -438,8 +438,23 @@ TEST(Replay, IsRefusedWhereNothingWasMeasuredAsEarlyAsTheLowestRung) {
   EXPECT_EQ(fault({{"type", "none"}}), "");
   EXPECT_EQ(fault({{"type", "auto"}, {"min_resource", 27}}), "");
   EXPECT_EQ(fault({{"type", "median_stopping"}}).find("scheduler.min_resource: the lowest rung is "), 0U);
+  const Json from_27{{"type", "asha_delayed"}, {"min_resource", 27}, {"first_resource", 9}};
+  EXPECT_EQ(fault(from_27), "scheduler.first_resource: is 9, but the table has nothing below 27 (leave it out)");
   table.curves.front().points.insert(table.curves.front().points.begin(), {1, 0.0});
   EXPECT_EQ(fault({{"type", "auto"}}), "");
+}
+
+TEST(Replay, LeavesOutARungForTheFirstTrialsThatNobodyAskedForAndTheTableDoesNotKnow) {
+  CurveTable table = tiny_table({{1}, {2}, {3}});
+  for (Curve& curve : table.curves) curve.points.front().first = 9;
+  table.curves.front().points.emplace_back(81, 1.0);
+  table.max_resource = 81;
+  const Json document{{"objective", {{"metric", "validation-auc"}, {"goal", "maximize"}}},
+                      {"trainer", {{"type", "xgboost"}, {"fidelity", "shrinkage"}}},
+                      {"limits", {{"max_trials", 100}}}};
+  EXPECT_EQ(method_on(table, document, {"auto", {}, false}).spec.scheduler.first_resource, 0);
+  table.curves.front().points.insert(table.curves.front().points.begin(), {3, 0.0});
+  EXPECT_EQ(method_on(table, document, {"auto", {}, false}).spec.scheduler.first_resource, 3);
 }
 
 TEST(Methods, TakeAnotherSchedulerAndKeepTheLadderWhereItFits) {
