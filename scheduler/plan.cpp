@@ -158,7 +158,7 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
     plan.model_resource = std::clamp<std::int64_t>(models, 0, left_to_train);
     plan.total_resource += plan.model_resource;
   }
-  plan.exact = plan.ladder.size() == 1;
+  plan.exact = plan.ladder.size() == 1 && plan.trials.has_value();
   if (spec.scheduler.first_resource > 0) bracket.rungs.insert(bracket.rungs.begin(), {spec.scheduler.first_resource, 0});
   plan.brackets.push_back(std::move(bracket));
   if (uncut == 0) return;
@@ -189,7 +189,7 @@ void plan_async_hyperband(const JobSpec& spec, Plan& plan) {
   const std::int64_t one_pass = trials_of_one_pass(spec.scheduler);
   const std::int64_t trials = plan.trials.value_or(static_cast<int>(std::min<std::int64_t>(one_pass, kTrialsMax)));
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
-  plan.exact = k == 1;
+  plan.exact = k == 1 && plan.trials.has_value();
   std::vector<std::int64_t> of_a_pass;
   for (int index = 0; index < k; ++index) of_a_pass.push_back(trials_at_start(spec.scheduler, k, k - 1 - index));
   const std::vector<std::int64_t> begun = shared_out(trials, of_a_pass);

@@ -372,6 +372,15 @@ TEST(Plans, OfTheAutomaticSchedulerTrainSomeTrialsWhateverTheRungsSay) {
   EXPECT_EQ(trials_text(make_plan(one_rung).brackets), "100");
 }
 
+TEST(Plans, AreNotExactWhereTheNumberOfTrialsIsNotKnown) {
+  EXPECT_TRUE(make_plan(job_of(spec_of(9, 9, 3, SchedulerType::none), 100)).exact);
+  for (const SchedulerType type : {SchedulerType::none, SchedulerType::async_hyperband}) {
+    JobSpec job = job_of(spec_of(9, 9, 3, type), std::nullopt);
+    job.limits.max_runtime_ms = 1000;
+    EXPECT_FALSE(make_plan(job).exact) << to_string(type);
+  }
+}
+
 // How many start there depends on the workers: none is counted, and nothing else changes.
 TEST(Plans, OfARungForTheFirstTrialsAloneAreThoseWithoutIt) {
   JobSpec job = job_of(spec_of(81, 9, 3, SchedulerType::automatic), std::nullopt);
