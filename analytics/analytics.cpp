@@ -125,8 +125,8 @@ std::optional<double> Reader::ms_per_unit_of(JobId job) {
 }
 
 // What was saved counts trials that a rung or the user stopped, and those alone: a failed or cancelled one was not cut to save
-// anything, and one that is still going may yet go all the way. Pausing has its price: where rungs restart what was trained below
-// the last one, and in any case what each further segment took to begin.
+// anything, and one that is still going may yet go all the way. Pausing has its price: where rungs restart what was trained
+// again, which is nothing of one that went on in memory, and in any case what each further segment took to begin.
 Reader::Saved Reader::saved_by_stopping(const Known& job) {
   const auto& [row, parsed] = job;
   Statement trials = connection_.prepare(
@@ -136,10 +136,12 @@ Reader::Saved Reader::saved_by_stopping(const Known& job) {
   trials.query(row.id.value, parsed->spec.scheduler.max_resource).step();
   Saved saved{trials.integer(0), 0};
   if (parsed->spec.scheduler.restarts) {
-    Statement below =
-        connection_.prepare("SELECT coalesce(sum(trials * resource), 0) FROM rung_counts WHERE job = ? AND verdict = 'promoted'");
-    below.query(row.id.value).step();
-    saved.resource -= below.integer(0);
+    Statement again = connection_.prepare(
+        "SELECT coalesce(sum(resource - next_from), 0) FROM (SELECT outcome, resource, "
+        "lead(from_resource) OVER (PARTITION BY trial ORDER BY epoch) AS next_from FROM segments WHERE job = ?) "
+        "WHERE outcome = 'reached_rung' AND next_from < resource");
+    again.query(row.id.value).step();
+    saved.resource -= again.integer(0);
   }
   const auto units = static_cast<double>(std::max<std::int64_t>(1, row.resource_spent));
   const auto trained_ms = static_cast<double>(row.training_ms);

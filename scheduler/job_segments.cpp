@@ -121,6 +121,9 @@ bool Job::report(int number, const AssignmentReport& report, Timestamp now) {
   // Still in memory from the rung below: what is trained begins there.
   if (spec_->scheduler.restarts && report.began_resource > trial.resource && report.began_resource < trial.until_resource) {
     trial.resource = report.began_resource;
+    SegmentRow& segment = segments_.at(number);
+    segment.from_resource = report.began_resource;
+    write_segment(segment);
   }
   for (const ReportedObservation& observation : report.observations) {
     if (meets_target_on_the_way(trial, observation) && (!spec_->keeps_best || !report.exit)) {

@@ -841,6 +841,20 @@ TEST_F(AnalyticsTest, HasNoTrialWithoutAFiniteValueWhereAllHaveOne) {
   EXPECT_EQ(analytics()["summary"]["first_not_finite"], nullptr);
 }
 
+SegmentRow reached(const TrialRow& trial, std::int64_t from, std::int64_t rung, std::int64_t took_ms) {
+  SegmentRow segment;
+  segment.trial = trial.id;
+  segment.epoch = Epoch{trial.id.number * 10 + rung + 1};
+  segment.attempt = 1;
+  segment.worker = trial.worker;
+  segment.from_resource = from;
+  segment.until_resource = segment.resource = rung;
+  segment.began_at = kStart;
+  segment.ended_at = kStart.plus_ms(took_ms);
+  segment.outcome = "reached_rung";
+  return segment;
+}
+
 // A trial of a command that takes 100 ms to begin and 10 a unit; its segments, and it as it stands after them.
 std::vector<Write> slow_to_begin(int number, TrialState state, const std::vector<std::int64_t>& rungs) {
   TrialRow trial = ended_trial(1, number, state, 0.5, rungs.back());
@@ -849,17 +863,8 @@ std::vector<Write> slow_to_begin(int number, TrialState state, const std::vector
   std::vector<Write> writes{trial};
   std::int64_t from = 0;
   for (const std::int64_t rung : rungs) {
-    SegmentRow segment;
-    segment.trial = trial.id;
-    segment.epoch = Epoch{number * 10 + rung + 1};
-    segment.attempt = 1;
-    segment.worker = trial.worker;
-    segment.from_resource = std::exchange(from, rung);
-    segment.until_resource = segment.resource = rung;
-    segment.began_at = kStart;
-    segment.ended_at = kStart.plus_ms(100 + 10 * (rung - segment.from_resource));
-    segment.outcome = "reached_rung";
-    writes.emplace_back(segment);
+    writes.emplace_back(reached(trial, from, rung, 100 + 10 * (rung - from)));
+    from = rung;
   }
   return writes;
 }
@@ -879,20 +884,41 @@ TEST_F(AnalyticsTest, WhatASegmentTakesToBeginIsNoPartOfWhatStoppingSaved) {
       << "14 units, less three further beginnings";
 }
 
-TEST_F(AnalyticsTest, TakesOffWhatRungsThatRestartTrainedInVain) {
+// Of 9 units, where trial 0 goes up the ladder 1, 3, 9 of trainings that restart and trial 1 is stopped at once. `from`: where
+// its training to each of the rungs begins.
+std::vector<Write> up_a_ladder_that_restarts(const std::vector<std::int64_t>& from) {
+  constexpr std::int64_t kRungs[] = {1, 3, 9};
   Json document = Json::parse(spec_text("a"));
   document["trainer"]["fidelity"] = "shrinkage";
   JobRow job = running_job(1, "a");
   job.spec_json = document.dump();
-  job.resource_spent = 1 + 3 + 9 + 1;  // trial 0 went up the ladder, trial 1 was stopped at once
-  job.training_ms = 1400;
-  write({job, ended_trial(1, 0, TrialState::completed, 0.9, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 1),
-         decision(1, 0, 0, 0.5, Verdict::promoted, 0), decision(1, 1, 0, 0.4, Verdict::stopped, 1),
-         decision(1, 0, 1, 0.6, Verdict::promoted, 2), decision(1, 0, 2, 0.9, Verdict::completed, 3)});
+  job.resource_spent = 1;
+  const TrialRow up = ended_trial(1, 0, TrialState::completed, 0.9, 9);
+  std::vector<Write> segments;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::int64_t units = kRungs[i] - from[i];
+    segments.emplace_back(reached(up, from[i], kRungs[i], 100 * units));
+    job.resource_spent += units;
+  }
+  job.training_ms = 100 * job.resource_spent;
+  std::vector<Write> writes{job, up, ended_trial(1, 1, TrialState::stopped, 0.8, 1)};
+  writes.insert(writes.end(), segments.begin(), segments.end());
+  return writes;
+}
+
+TEST_F(AnalyticsTest, TakesOffWhatRungsThatRestartTrainedInVain) {
+  write(up_a_ladder_that_restarts({0, 0, 0}));
   const Json summary = analytics()["summary"];
   EXPECT_EQ(summary["resource_saved"], 2 * 9 - (1 + 3 + 9 + 1));
   EXPECT_EQ(summary["resource_without_stopping"], 2 * 9);
   EXPECT_EQ(summary["training_seconds_saved"], 0.4);
+}
+
+TEST_F(AnalyticsTest, TakesOffNothingWhereATrainingThatRestartsWentOnInMemory) {
+  write(up_a_ladder_that_restarts({0, 1, 3}));
+  EXPECT_EQ(analytics()["summary"]["resource_spent"], 9 + 1);
+  EXPECT_EQ(analytics()["summary"]["resource_saved"], 8);
+  EXPECT_EQ(analytics()["summary"]["resource_without_stopping"], 2 * 9);
 }
 
 TEST_F(AnalyticsTest, AUnitOfWhatRungsRestartTakesAsLongAsOneThatWasTrained) {
