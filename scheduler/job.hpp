@@ -182,6 +182,7 @@ class Job {
   bool has_room() const { return goes_on() && running() < row_.max_parallel_trials; }
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
+  void fail_without_best(bool limited);
   void set_weight(double weight);
 
   JobRow row_;
@@ -210,7 +211,7 @@ class Job {
   // it is, and begins to count anew.
   std::unordered_map<int, int> ended_in_vain_;
   int paused_ = 0;
-  double least_violation_ = std::numeric_limits<double>::infinity();  // of all results
+  double least_violation_ = std::numeric_limits<double>::infinity();  // of all that break a constraint
   bool some_to_end_ = false;
   WorkerUse use_;
 

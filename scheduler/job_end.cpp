@@ -85,6 +85,13 @@ void Job::end_some_more(int most, Timestamp now) {
   some_to_end_ = false;
 }
 
+// `limited`: the reason that it has is the limit that ended it.
+void Job::fail_without_best(bool limited) {
+  row_.reason = why_no_best(decisions_, spec_->constraints) + (limited ? "; " + row_.reason : "");
+  if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(trials_, *row_.failing_with);
+  row_.ending_as = JobState::failed;
+}
+
 bool Job::end_if_done(int most, Timestamp now) {
   if (ended(row_.state)) return true;
   if (began_stopping_) end_some_more(most, now);
@@ -93,20 +100,21 @@ bool Job::end_if_done(int most, Timestamp now) {
     if (!queued_.empty() || begun_ || policy_->has_work()) return false;
     end_some_more(most, now);
     if (some_to_end_) return false;
-    if (!winds_down())
+    const bool limited = winds_down();
+    if (!limited)
       row_.reason =
           row_.trials_created == 1 ? "its one trial is done" : "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
-      row_.reason = why_no_best(decisions_, spec_->constraints) + (winds_down() ? "; " + row_.reason : "");
-      if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(trials_, *row_.failing_with);
-      row_.ending_as = JobState::failed;
+      fail_without_best(limited);
     } else if (const auto failure = failure_of_all(trials_)) {
       row_.reason = "every trial failed, the last one with " + last_failure(trials_, *failure);
       row_.ending_as = JobState::failed;
     } else if (const auto of_last = failure_below_the_top(trials_)) {
       row_.reason += "; none came to max_resource, and the last one that failed did with " + last_failure(trials_, *of_last);
     }
+  } else if (row_.ending_as == JobState::completed && !row_.best_anywhere) {
+    fail_without_best(true);  // of a limit that ended it
   }
   row_.state = *row_.ending_as;
   row_.ending_as.reset();
