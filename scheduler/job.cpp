@@ -71,7 +71,7 @@ void Job::restore(Rows rows) {
     judged_.insert(its.id.number);
     if (decision.verdict == Verdict::waiting) undecided_[its.id.number] = i;
     policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
-    if (decision.value && std::isfinite(*decision.value)) least_violation_ = std::min(least_violation_, decision.violation);
+    if (decision.value) note_violation(decision);
     if (!scalarisation_) learn(decision);
   }
   for (const TrialRow& trial : trials_) {
@@ -258,12 +258,12 @@ void Job::relearn() {
   }
 }
 
-// While nothing has met the constraints: it came nearer to them than all before it.
+// While nothing meets the constraints: it came nearer to them than all before it that broke them. What met them and broke them
+// later is no standard.
 bool Job::note_violation(const DecisionRow& result) {
-  const bool is_sought = !spec_->constraints.empty() && !row_.best_anywhere && std::isfinite(*result.value);
-  if (!is_sought || !(result.violation < least_violation_)) return false;
-  least_violation_ = result.violation;
-  return true;
+  const double before = least_violation_;
+  if (result.violation > 0 && std::isfinite(*result.value)) least_violation_ = std::min(before, result.violation);
+  return least_violation_ < before && !row_.best_anywhere;
 }
 
 // What the user enqueued stays as it is.
