@@ -631,6 +631,16 @@ TEST_F(CommandRunnerTest, WhatAHeldCommandSavesForAJobThatIsDeletedMeanwhileGoes
   EXPECT_FALSE(std::filesystem::exists(dir / "7"));
 }
 
+TEST_F(CommandRunnerTest, WhatACommandSavesAsItIsStoppedForAJobThatIsDeletedMeanwhileGoes) {
+  order.trial_dir = dir / "7/trials/0";
+  script(R"(
+    trap 'rm -r "${TUNEBAND_TRIAL_DIR%/trials/0}"; mkdir -p "$TUNEBAND_CHECKPOINT_DIR"; exit 0' TERM
+    echo '{"resource": 1, "loss": 1}'; while :; do sleep 0.01; done)");
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  EXPECT_EQ(run_until(3).exit, "stopped");
+  EXPECT_FALSE(std::filesystem::exists(dir / "7"));
+}
+
 // ---- ranks -------------------------------------------------------------------------------------------------------------------
 
 protocol::GroupPlace rank_of_three(int rank) {

@@ -44,6 +44,29 @@ class CommandRunner final : public TrialRunner {
   ~CommandRunner() override { release(); }
 
   SegmentResult run(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) override {
+    const WatchedTrialDir directory(assigned.trial_dir);
+    SegmentResult result = run_until_rung(assigned, reporter, log);
+    if (!command_) directory.remove_what_came_after();
+    return result;
+  }
+
+  void release() override {
+    if (!command_) return;
+    const WatchedTrialDir directory(trial_dir_);
+    // Of a job that was deleted nothing is made anew.
+    if (std::filesystem::exists(trial_dir_)) {
+      if (auto log = TrialLog::open(trial_dir_)) command_->end(*log);
+    }
+    command_.reset();
+    directory.remove_what_came_after();
+    remove_released_files(trial_dir_);
+    remove_superseded_dir(trial_dir_, files_epoch_);
+  }
+
+ private:
+  enum class Begun { now, before };  // whether the command was started for this segment, or goes on from an earlier one
+
+  SegmentResult run_until_rung(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) {
     Diagnostics diagnostics;
     const TrainerSpec trainer = parse_trainer(assigned.trainer, "trainer", diagnostics);
     const auto* spec = std::get_if<CommandSpec>(&trainer);
@@ -73,22 +96,6 @@ class CommandRunner final : public TrialRunner {
     reporter.waits_for_others(true);
     return *run_segment(order, *spec, reporter, log, Begun::now);
   }
-
-  void release() override {
-    if (!command_) return;
-    const WatchedTrialDir directory(trial_dir_);
-    // Of a job that was deleted nothing is made anew.
-    if (std::filesystem::exists(trial_dir_)) {
-      if (auto log = TrialLog::open(trial_dir_)) command_->end(*log);
-    }
-    command_.reset();
-    directory.remove_what_came_after();
-    remove_released_files(trial_dir_);
-    remove_superseded_dir(trial_dir_, files_epoch_);
-  }
-
- private:
-  enum class Begun { now, before };  // whether the command was started for this segment, or goes on from an earlier one
 
   // What is held stands at or after the checkpoint that the server knows of, and before the segment's end, and the trial's files
   // are those that it writes.
