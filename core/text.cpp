@@ -25,7 +25,7 @@ std::string short_number(double value) { return fmt::format("{:.6g}", value); }
 std::string in_seconds(std::int64_t ms) { return short_number(static_cast<double>(ms) / 1000) + " s"; }
 
 std::optional<double> parse_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {

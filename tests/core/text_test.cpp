@@ -39,7 +39,7 @@ TEST(ParseNumber, TakesTheWholeTextOrNothing) {
   EXPECT_TRUE(std::isnan(parse_number("NaN").value()));
   EXPECT_EQ(parse_number("inf"), HUGE_VAL);
   EXPECT_EQ(parse_number("-Infinity"), -HUGE_VAL);
-  for (const char* text : {"", "+", "-", "x", "1x", " 1", "1 ", "1,5", "0x10", "--1"})
+  for (const char* text : {"", "+", "-", "x", "1x", " 1", "1 ", "1,5", "0x10", "--1", "+-1", "++1"})
     EXPECT_EQ(parse_number(text), std::nullopt) << text;
 }
 
