@@ -77,9 +77,17 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
   return time ? std::optional(time->ms) : std::nullopt;
 }
 
-std::int64_t now_ms() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+namespace {
+
+template <class Clock>
+std::int64_t ms_of() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch()).count();
 }
+
+}  // namespace
+
+std::int64_t now_ms() { return ms_of<std::chrono::system_clock>(); }
+
+std::int64_t steady_ms() { return ms_of<std::chrono::steady_clock>(); }
 
 }  // namespace tuneband::cli

@@ -32,5 +32,6 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 // Milliseconds since 1970 of "2026-03-01T12:00:00.000Z"; nothing for anything else.
 std::optional<std::int64_t> parse_time(std::string_view text);
 std::int64_t now_ms();
+std::int64_t steady_ms();  // for what may take so long, whatever is done to the clock
 
 }  // namespace tuneband::cli

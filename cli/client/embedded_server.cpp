@@ -21,7 +21,7 @@ namespace tuneband::cli {
 namespace {
 
 constexpr int kStartTimeoutMs = 30'000;
-constexpr int kStopGraceMs = 20'000;
+constexpr int kStopGraceMs = 3'660'000;  // a command may have an hour to save; a second Ctrl-C does not wait
 constexpr std::string_view kListening = "listening on ";
 
 Failure cannot_start(const std::string& message, const std::string& hint) {
@@ -79,10 +79,10 @@ EmbeddedServer::~EmbeddedServer() { stop(); }
 
 Outcome<void> EmbeddedServer::wait_until_listening() {
   std::string said;
-  const std::int64_t deadline = now_ms() + kStartTimeoutMs;
+  const std::int64_t deadline = steady_ms() + kStartTimeoutMs;
   while (true) {
     pollfd readable{output_.get(), POLLIN, 0};
-    const std::int64_t left = deadline - now_ms();
+    const std::int64_t left = deadline - steady_ms();
     if (left <= 0) return cannot_start("it does not say that it listens", "see " + log_file_);
     if (poll(&readable, 1, static_cast<int>(left)) <= 0) continue;
     char buffer[1024];

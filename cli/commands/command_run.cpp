@@ -68,7 +68,7 @@ Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const RunO
 // What was found last may still be on its way when the job has ended. What finds nobody there until then, the next server on the
 // directory goes on telling.
 Outcome<void> let_webhooks_be_told(Session session, const std::string& job, const Interrupts& interrupts) {
-  const std::int64_t deadline = now_ms() + kWebhooksToldMs;
+  const std::int64_t deadline = steady_ms() + kWebhooksToldMs;
   while (true) {
     const auto answer = session.api.get(job_path(job) + "/findings");
     if (!answer) return answer.error();
@@ -78,7 +78,7 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
       return word != one.end() && *word == "pending";
     });
     if (pending == 0) return {};
-    if (now_ms() >= deadline || interrupts.came()) {
+    if (steady_ms() >= deadline || interrupts.came()) {
       session.console.note(fmt::format("{} not taken by its web hook yet: a server on this directory tries again",
                                        pending == 1 ? "a finding was" : fmt::format("{} findings were", pending)));
       return {};

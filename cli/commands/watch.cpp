@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cli/client/event_listener.hpp"
 #include "cli/format.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int kRefreshMinMs = 150;  // between two looks, however much happens
 constexpr int kRetryMs = 1000;      // after the server did not answer
-constexpr std::size_t kFailuresShownMax = 1000;
 
 enum class WaitEnd { interrupted, time_to_look };
 
@@ -32,16 +32,14 @@ WaitEnd wait_for_change(EventListener& events, const Interrupts* interrupts, int
 }
 
 // Shows the trials that failed since `failed_before`, and keeps the count.
-void show_new_failures(ApiClient& api, const Snapshot& snapshot, std::int64_t& failed_before, std::vector<int>& known,
+void show_new_failures(ApiClient& api, const Snapshot& snapshot, std::int64_t& failed_before, std::set<int>& known,
                        ProgressView& view) {
   if (snapshot.job.trials.failed <= failed_before) return;
-  const auto failed = api.trials(std::to_string(snapshot.job.id), "state=failed", kFailuresShownMax);
+  const auto failed = api.trials(std::to_string(snapshot.job.id), "state=failed", 0);
   if (!failed) return;  // the next look will tell
   std::vector<TrialInfo> fresh;
   for (const TrialInfo& trial : *failed) {
-    if (std::find(known.begin(), known.end(), trial.number) != known.end()) continue;
-    known.push_back(trial.number);
-    fresh.push_back(trial);
+    if (known.insert(trial.number).second) fresh.push_back(trial);
   }
   failed_before = snapshot.job.trials.failed;
   view.show_failures(fresh);
@@ -54,22 +52,22 @@ Outcome<WatchEnd> watch_job(ApiClient& api, std::int64_t job, const WatchOptions
   if (!listener_api) return listener_api.error();
   EventListener events(std::move(*listener_api), job);
   std::int64_t failed_before = 0;
-  std::vector<int> failures_known;
-  std::int64_t answered_ms = now_ms();
+  std::set<int> failures_known;
+  std::int64_t answered_ms = steady_ms();
   bool lost = false;
   while (true) {
     if (came(options.interrupts)) return WatchEnd::interrupted;
     const auto snapshot = take_snapshot(api, job);
     if (!snapshot) {
       const bool gone = snapshot.error().exit_status == kExitUnreachable;
-      if (!gone || now_ms() - answered_ms > options.server_gone_max_ms) return snapshot.error();
+      if (!gone || steady_ms() - answered_ms > options.server_gone_max_ms) return snapshot.error();
       if (!lost) view.show_lost();
       lost = true;
       pollfd interrupted{fd_of(options.interrupts), POLLIN, 0};
       poll(&interrupted, 1, kRetryMs);
       continue;
     }
-    answered_ms = now_ms();
+    answered_ms = steady_ms();
     lost = false;
     show_new_failures(api, *snapshot, failed_before, failures_known, view);
     view.show(*snapshot);

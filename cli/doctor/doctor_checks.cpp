@@ -369,8 +369,8 @@ CheckResult check_training(const std::string& server_program) {
   const auto failed = [](const std::string& found) {
     return CheckResult{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};
   };
-  const std::int64_t began = now_ms();
-  const auto ms_left = [&] { return std::max<std::int64_t>(0, began + kTrainingMsMax - now_ms()); };
+  const std::int64_t began = steady_ms();
+  const auto ms_left = [&] { return std::max<std::int64_t>(0, began + kTrainingMsMax - steady_ms()); };
   const auto server = EmbeddedServer::start({server_program, directory.path(), 1});
   if (!server) return failed(server.error().errors.front().message);
   auto http = net::HttpClient::create((*server)->url());
@@ -394,10 +394,10 @@ CheckResult check_training(const std::string& server_program) {
   if (job.at("state") != "completed") {
     return failed("a small XGBoost job is " + job.at("state").get<std::string>() + ": " + job.at("reason").get<std::string>());
   }
-  return {
-      Level::ok, "training",
-      "a job of two XGBoost trials went from file to model in " + format_duration(static_cast<double>(now_ms() - began) / 1000),
-      ""};
+  return {Level::ok, "training",
+          "a job of two XGBoost trials went from file to model in " +
+              format_duration(static_cast<double>(steady_ms() - began) / 1000),
+          ""};
 }
 
 CheckResult not_looked_at(const std::string& what, const std::string& without) {
