@@ -275,7 +275,6 @@ WorkerInfo worker_from_json(const Json& json) {
   worker.trial = maybe_integer(json, "trial");
   worker.rank = maybe_integer(json, "rank");
   worker.last_seen_ms = time_of(json, "last_seen_at");
-  worker.draining = boolean_of(json, "draining");
   worker.data_keys = integer_of(json, "data_keys");
   return worker;
 }

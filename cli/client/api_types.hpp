@@ -235,7 +235,6 @@ struct WorkerInfo {
   std::optional<std::int64_t> trial;
   std::optional<std::int64_t> rank;  // in a distributed trial
   std::optional<std::int64_t> last_seen_ms;
-  bool draining = false;
   std::int64_t data_keys = 0;
 };
 

@@ -169,8 +169,8 @@ Finished print_workers(Session session, const Json& answer) {
         worker.last_seen_ms
             ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
             : "-";
-    table.add_row({worker.name, state_cell(worker.draining ? worker.state + ", draining" : worker.state), or_dash(worker.job),
-                   or_dash(worker.trial), or_dash(worker.rank), seen, std::to_string(worker.data_keys), worker.id});
+    table.add_row({worker.name, state_cell(worker.state), or_dash(worker.job), or_dash(worker.trial), or_dash(worker.rank), seen,
+                   std::to_string(worker.data_keys), worker.id});
   }
   if (table.empty() && session.console.terminal().interactive) {
     session.console.print(fmt::format("no workers: start some with `tuneband-worker --server {}`", session.api.url()));

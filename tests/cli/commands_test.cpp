@@ -693,6 +693,17 @@ TEST_F(Commands, FilesThatCannotBeJobsAreSaidSoWithTheirName) {
   EXPECT_EQ(broken.error().errors[0].message.substr(0, 14), "not valid JSON");
 }
 
+TEST_F(Commands, AWorkerThatIsDrainingIsSaidToBeSoOnce) {
+  server_.answer_anything(
+      "GET /v1/workers",
+      Json{{"workers", {{{"id", "w"}, {"name", "a"}, {"state", "draining"}, {"draining", true}, {"host", "h"}}}}}.dump());
+  ASSERT_TRUE(list_workers(session()));
+  const std::string said = out_.str();
+  const std::size_t first = said.find("draining");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(said.find("draining", first + 1), std::string::npos) << said;
+}
+
 TEST_F(Commands, AServerThatIsNotThereHasAStatusOfItsOwn) {
   auto api = ApiClient::create("http://127.0.0.1:1");
   const auto finished = list_workers({*api, console_});
