@@ -35,11 +35,12 @@ Outcome<void> run_worker(const Json& order, const PredictOptions& options, const
   const auto open = [&dir](const char* name, int flags) {
     return os::UniqueFd(::open((dir + "/" + name).c_str(), flags | O_CLOEXEC, 0600));
   };
-  std::ofstream(dir + "/order") << order.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::ofstream written(dir + "/order");
+  written << order.dump(-1, ' ', false, Json::error_handler_t::replace) << std::flush;
   const os::UniqueFd input = open("order", O_RDONLY);
   const os::UniqueFd output = open("predictions", O_WRONLY | O_CREAT | O_TRUNC);
   const os::UniqueFd errors = open("errors", O_WRONLY | O_CREAT | O_TRUNC);
-  if (!input || !output || !errors) return bad_input("nothing can be written there", dir, "is the disk full?");
+  if (!written || !input || !output || !errors) return bad_input("nothing can be written there", dir, "is the disk full?");
   const auto child = os::spawn({.program = options.worker_program,
                                 .arguments = {"--predict"},
                                 .stdin_fd = input.get(),
@@ -62,6 +63,7 @@ Outcome<void> pass_on(std::ifstream& file, const Sink& sink) {
     if (!sink(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount()))))
       return bad_input("the predictions cannot be written", "", "is the disk full?");
   }
+  if (!file.is_open() || file.bad()) return bad_input("the predictions cannot be read again");
   return {};
 }
 

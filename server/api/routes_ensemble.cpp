@@ -76,12 +76,14 @@ Result<void> fault_in(const ProgramRun& run) {
   return Error{ErrorCode::conflict, error.value("message", ""), error.value("path", ""), error.value("hint", "")};
 }
 
-void hand_over(const std::string& path, const Sink& sink) {
+Result<void> hand_over(const std::string& path, const Sink& sink) {
   constexpr std::size_t kPiece = 256 * 1024;
   std::ifstream file(path, std::ios::binary);
   std::string piece(kPiece, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)
     sink(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount())));
+  if (file.is_open() && !file.bad()) return {};
+  return Error{ErrorCode::unavailable, "the joined model cannot be read", "", ""};
 }
 
 }  // namespace
@@ -107,8 +109,7 @@ void Api::get_ensemble(JobId job, const Respond& respond) {
     const ProgramRun run = run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}),
                                        order.dump(-1, ' ', false, Json::error_handler_t::replace), {kJoiningMs, ending});
     if (const auto done = fault_in(run); !done) return done.error();
-    hand_over(joined, sink);
-    return {};
+    return hand_over(joined, sink);
   };
   HttpReply head;
   head.content_type = "application/octet-stream";

@@ -159,12 +159,11 @@ Result<std::string> read_model_file(const std::string& path, const std::string& 
   const auto fault = [&field](std::string message) { return Error{ErrorCode::invalid_argument, std::move(message), field, ""}; };
   std::error_code error;
   if (fs::is_directory(path, error)) return fault("cannot read " + path + ": it is a directory");
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return fault("cannot read " + path);
+  auto bytes = os::read_regular(path);
+  if (!bytes) return fault("cannot read " + path);
   // Of what is neither JSON nor UBJSON, XGBoost takes the first bytes for a size of memory.
-  if (!bytes.starts_with('{')) return fault(path + " is no model of XGBoost");
-  return bytes;
+  if (!bytes->starts_with('{')) return fault(path + " is no model of XGBoost");
+  return std::move(*bytes);
 }
 
 }  // namespace tuneband::workers
