@@ -24,6 +24,12 @@ constexpr std::size_t kScalarRowSize = 32 + sizeof(double);  // a row for its na
 
 Error system_error(const std::string& what) { return {ErrorCode::unavailable, what + ": " + std::strerror(errno), "", ""}; }
 
+// Of so many bytes that were (-1: it failed): with fewer than all of them errno says nothing.
+Error not_written(const std::string& what, ssize_t written) {
+  if (written >= 0) errno = ENOSPC;
+  return system_error(what);
+}
+
 template <class Number>
 void put(std::string& out, Number number) {
   char bytes[sizeof number];
@@ -57,8 +63,8 @@ Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64
   writer.size_ = writer.earlier_ = size_of_earlier(directory, ending);
   std::string head(kFileMagic, sizeof kFileMagic);
   put(head, begin_step);
-  if (::write(writer.fd_.get(), head.data(), head.size()) != static_cast<ssize_t>(head.size()))
-    return system_error("cannot write " + path.string());
+  const ssize_t written = ::write(writer.fd_.get(), head.data(), head.size());
+  if (written != static_cast<ssize_t>(head.size())) return not_written("cannot write " + path.string(), written);
   writer.size_ += static_cast<std::int64_t>(head.size());
   return writer;
 }
@@ -161,7 +167,7 @@ Result<void> TensorWriter::commit(std::int64_t step) {
     room_.used(size_ - earlier_);
     return {};
   }
-  const Error error = system_error("cannot write tensors");
+  const Error error = not_written("cannot write tensors", written);
   dropped_.rows += rows;
   dropped_.bytes += static_cast<std::uint64_t>(size);
   room_.dropped(dropped_);

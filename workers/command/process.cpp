@@ -132,8 +132,11 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   const os::Spawned pid = os::try_to_spawn(command);
   if (!pid) return launch_error(spec, pid.error());
   os::UniqueFd pidfd = os::open_pidfd(*pid);
-  TUNEBAND_CHECK(pidfd, "an unreaped child has a pidfd");
-  return Process(*pid, std::move(pidfd), std::move(output->read));
+  if (pidfd) return Process(*pid, std::move(pidfd), std::move(output->read));
+  const Error error = no_room("pidfd");
+  ::kill(*pid, SIGKILL);  // it has only just begun
+  os::reap(P_PID, static_cast<id_t>(*pid));
+  return error;
 }
 
 Process::Process(Process&& other) noexcept

@@ -32,10 +32,7 @@ class XgboostRunner final : public TrialRunner {
       result = failed_segment(kExitOutOfMemory, {kOutOfMemory, "the worker ran out of memory", "", ""});
     }
     const bool resumable = result.exit == kExitCompleted || result.exit == kExitStopped;
-    if (!resumable && result.waits_for.empty()) {
-      log.note(result.exit + ": " + result.message);
-      release();
-    }
+    if (!resumable && result.waits_for.empty()) release();
     if (result.exit == kExitOutOfMemory) {
       cache_.clear();
       group_.end();
