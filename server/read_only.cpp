@@ -17,6 +17,7 @@
 
 #include "db/connection.hpp"
 #include "db/store.hpp"
+#include "os/temporary_dir.hpp"
 #include "server/api/api.hpp"
 #include "server/app.hpp"
 #include "server/data/data_dir.hpp"
@@ -32,28 +33,6 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 constexpr int kCopyAttempts = 5;
-
-// Gone with all that is in it when this goes.
-class PrivateDir {
- public:
-  PrivateDir() {
-    path_ = (fs::temp_directory_path() / "tuneband-reading-XXXXXX").string();
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw fs::filesystem_error("cannot make a directory", path_, std::error_code(errno, std::generic_category()));
-    }
-  }
-  ~PrivateDir() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PrivateDir(const PrivateDir&) = delete;
-  PrivateDir& operator=(const PrivateDir&) = delete;
-
-  std::string database_file() const { return path_ + "/tuneband.db"; }
-
- private:
-  std::string path_;
-};
 
 // Size and time of a file and of its log: what changes when anybody writes.
 std::string version_of(const std::string& database) {
@@ -128,7 +107,7 @@ Result<void> read_database(const DataDir& from, const std::string& to) {
 // A check of a trial is a question, whatever its method: its rules do not fit into an address.
 bool only_asks(const HttpRequest& request) {
   const bool checks_trial = request.path.starts_with("/v1/jobs/") && request.path.ends_with("/check");
-  return request.method == "GET" || request.method == "HEAD" || (request.method == "POST" && checks_trial);
+  return request.method == "GET" || (request.method == "POST" && checks_trial);
 }
 
 HttpHandler refusing_changes(HttpHandler handler, const std::string& root) {
@@ -179,10 +158,11 @@ int run_read_only_server(const ServerConfig& config) {
     asio::io_context loop{1};
     asio::signal_set signals(loop);
     add_end_signals(signals);
-    const PrivateDir copy;
-    if (const Result<void> copied = read_database(*there, copy.database_file()); !copied)
-      return end_with(1, describe(copied.error()));
-    serve(loop, signals, config, *DataDir::look_at(config.data_dir, copy.database_file()));
+    const os::TemporaryDir copy("tuneband-reading");
+    if (copy.path().empty()) throw std::runtime_error("no temporary directory can be made: set TMPDIR");
+    const std::string copied_file = copy.path() + "/tuneband.db";
+    if (const Result<void> copied = read_database(*there, copied_file); !copied) return end_with(1, describe(copied.error()));
+    serve(loop, signals, config, *DataDir::look_at(config.data_dir, copied_file));
     return 0;
   } catch (const std::exception& failure) {
     return end_with(1, failure.what());

@@ -11,6 +11,7 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "core/port_number.hpp"
 #include "os/child_process.hpp"
 #include "server/http/request_rules.hpp"
 
@@ -23,7 +24,6 @@ using command_line::number_between;
 using command_line::one_of_words;
 using command_line::whole_number_between;
 
-constexpr int kPortLast = 65'535;
 constexpr int kMemoryMaxMbLeast = 16;  // two of the largest bodies
 constexpr int kMemoryMaxMbMost = 1'000'000;
 constexpr int kEventsMaxLeast = 1'000;
@@ -89,12 +89,12 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->type_name("ADDRESS");
   app.add_option("--port", config.port, "0: the one of the last run on this data directory, else any free one")
       ->capture_default_str()
-      ->check(whole_number_between(0, kPortLast))
+      ->check(whole_number_between(0, kPortMax))
       ->type_name("PORT");
   app.add_option("--tracker-port", config.tracker_port,
                  "Where the ranks of distributed trials meet, on the same address; 0: any free one")
       ->capture_default_str()
-      ->check(whole_number_between(0, kPortLast))
+      ->check(whole_number_between(0, kPortMax))
       ->type_name("PORT");
   app.add_option("--advertise-address", config.advertise_address,
                  "This machine's address for workers on others, when its own workers share trials with them")

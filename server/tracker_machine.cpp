@@ -4,6 +4,7 @@
 
 #include "core/check.hpp"
 #include "core/decimal.hpp"
+#include "core/port_number.hpp"
 
 namespace tuneband::server {
 
@@ -272,7 +273,7 @@ void TrackerMachine::tell_addresses(PeerId id, Peer& peer, std::int64_t now_ms) 
 }
 
 void TrackerMachine::listens_on(PeerId id, Peer& peer, std::int32_t port, std::int64_t now_ms) {
-  if (port <= 0 || port > 65'535) return leave(id, "listens on an impossible port");
+  if (port <= 0 || port > kPortMax) return leave(id, "listens on an impossible port");
   Group& group = groups_.at(peer.group);
   group.listening[peer.rank] = {peer.address, port};
   peer.step = Step::nothing_more;

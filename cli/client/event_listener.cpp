@@ -1,11 +1,6 @@
 #include "cli/client/event_listener.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <chrono>
-
-#include "core/check.hpp"
 
 namespace tuneband::cli {
 
@@ -17,7 +12,6 @@ constexpr std::chrono::milliseconds kReconnectAfter{1000};
 
 EventListener::EventListener(ApiClient client, std::int64_t job)
     : client_(std::move(client)), target_(job_path(std::to_string(job)) + "/events") {
-  TUNEBAND_CHECK(pipe2(fds_, O_CLOEXEC | O_NONBLOCK) == 0, "a pipe can be made");
   thread_ = std::thread([this] { listen(); });
 }
 
@@ -29,29 +23,16 @@ EventListener::~EventListener() {
   changed_.notify_all();
   client_.cancel();
   thread_.join();
-  close(fds_[0]);
-  close(fds_[1]);
-}
-
-void EventListener::clear() {
-  char buffer[64];
-  while (read(fds_[0], buffer, sizeof buffer) > 0) {
-  }
-}
-
-void EventListener::wake() {
-  const ssize_t written = write(fds_[1], "!", 1);
-  static_cast<void>(written);  // a full pipe is as good: it is readable
 }
 
 void EventListener::listen() {
   while (true) {
     static_cast<void>(client_.stream(target_, [this](std::string_view) {
-      wake();
+      happened_.set();
       const std::lock_guard lock(mutex_);
       return !stopping_;
     }));
-    wake();  // the job is over, or the server ended, or let a slow reader go: whoever watches asks which
+    happened_.set();  // the job is over, or the server ended, or let a slow reader go: whoever watches asks which
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kReconnectAfter, [this] { return stopping_; })) return;
   }

@@ -2,7 +2,6 @@
 // happened is asked for afterwards: events are a reason to look, not the state.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "cli/client/api_client.hpp"
+#include "os/wake_event.hpp"
 
 namespace tuneband::cli {
 
@@ -20,16 +20,15 @@ class EventListener {
   EventListener(const EventListener&) = delete;
   EventListener& operator=(const EventListener&) = delete;
 
-  int fd() const { return fds_[0]; }  // readable when something happened since clear()
-  void clear();
+  int fd() const { return happened_.fd(); }  // readable when something happened since clear()
+  void clear() { happened_.clear(); }
 
  private:
   void listen();
-  void wake();
 
   ApiClient client_;
   std::string target_;
-  int fds_[2] = {-1, -1};
+  os::WakeEvent happened_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;  // guarded by mutex_

@@ -3,6 +3,7 @@
 
 #include "server/api/api.hpp"
 #include "server/api/dashboard_files.hpp"
+#include "server/api/job_versions.hpp"
 
 namespace tuneband::server {
 
@@ -32,8 +33,8 @@ HttpReply reply_of(const DashboardFile& file, const HttpRequest& request) {
   reply.headers.emplace_back("Cache-Control", file.name == kPage ? "no-cache" : "public, max-age=31536000, immutable");
   reply.headers.emplace_back("ETag", file.etag);
   reply.headers.emplace_back("Vary", "Accept-Encoding");
-  if (request.header("if-none-match").find(file.etag) != std::string_view::npos) {
-    reply.status = 304;
+  if (has_already(request.header("if-none-match"), file.etag)) {
+    reply.status = kStatusNotModified;
     return with_rules(std::move(reply));
   }
   reply.body = file.bytes;

@@ -2,6 +2,7 @@
 
 #include "core/json_writer.hpp"
 #include "core/text.hpp"
+#include "core/time_text.hpp"
 #include "server/api/api.hpp"
 #include "server/openapi.hpp"
 #include "server/worker_messages.hpp"
@@ -17,12 +18,6 @@ HttpReply json_reply_of(const Json& json) {
   HttpReply reply;
   reply.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return reply;
-}
-
-std::string time_text(Timestamp time) {
-  std::string text;
-  append_time(text, time);
-  return text;
 }
 
 bool is_worker_id(const std::string& text) {
@@ -64,7 +59,8 @@ void Api::add_system_routes() {
 }
 
 ServerLoad Api::load() const {
-  const std::size_t exports = exports_.under_way() + summaries_.under_way() + forecasts_.under_way() + ensembles_.under_way();
+  const std::size_t exports = exports_.under_way() + summaries_.under_way() + forecasts_.under_way() + ensembles_.under_way() +
+                              views_.under_way() + files_.under_way();
   return {connections_(), reads_.waiting(), exports, parts_.preflight.waiting(), local_workers_down_()};
 }
 

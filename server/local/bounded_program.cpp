@@ -83,9 +83,8 @@ ProgramRun converse(os::UniqueFd& to_it, const os::UniqueFd& from_it, std::strin
 siginfo_t reap(pid_t child, bool kill_now, const Deadlines& bounds) {
   const os::UniqueFd process = os::open_pidfd(child);
   if (kill_now || !process || !os::ends_within(process.get(), bounds.ms_left())) ::kill(-child, SIGKILL);
-  siginfo_t exit{};
-  ::waitid(P_PID, static_cast<id_t>(child), &exit, WEXITED);
-  return exit;
+  const auto end = os::reap(P_PID, static_cast<id_t>(child));
+  return end ? end->how : siginfo_t{};
 }
 
 }  // namespace

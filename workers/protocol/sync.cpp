@@ -3,6 +3,8 @@
 #include <limits>
 #include <span>
 
+#include "core/port_number.hpp"
+
 namespace tuneband::protocol {
 
 namespace {
@@ -18,7 +20,7 @@ constexpr TextRange kPathRange{.min = 1, .max = 4096};
 constexpr TextRange kAddressRange{.min = 0, .max = 255};
 constexpr int kCheckedWorkersMax = 10'000;
 constexpr std::size_t kFaultTextSizeMax = 64 * 1024;  // bytes
-constexpr IntegerRange kPortRange{.min = 0, .max = 65'535};
+constexpr IntegerRange kPortRange{.min = 0, .max = kPortMax};
 
 Json metrics_to_json(const Observation& observation) {
   Json metrics = Json::object();
