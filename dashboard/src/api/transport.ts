@@ -10,6 +10,9 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
+
+  // It did not answer, or not as it should: another time it may.
+  get ofTheServer(): boolean { return this.status === 0 || this.status >= 500; }
 }
 
 export interface Transport {

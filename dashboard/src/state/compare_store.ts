@@ -5,7 +5,7 @@ import { EventStream, type StreamState } from '../api/stream.ts';
 import { ApiError } from '../api/transport.ts';
 import type { JobDetail, ServerEvent } from '../api/shapes.ts';
 import type { TrialRow } from '../data/trials.ts';
-import { ended } from './job_store.ts';
+import { againMs, ended } from './job_store.ts';
 
 const restMs = 2_000; // much happens at once
 const trialsMost = 2_000; // of a job: those that raised its best so far are among them
@@ -47,6 +47,7 @@ export class CompareStore {
       this.listen(event);
     } catch (error) {
       this.failed(error);
+      if (!this.closed && error instanceof ApiError && error.ofTheServer) this.timer = setTimeout(() => void this.load(), againMs);
     }
   }
 

@@ -78,7 +78,7 @@ export class JobStore {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.fault.value = error;
-      if ((error.status === 0 || error.status >= 500) && !this.closed) this.againTimer = setTimeout(() => void this.load(), againMs);
+      if (error.ofTheServer && !this.closed) this.againTimer = setTimeout(() => void this.load(), againMs);
     }
   }
 
