@@ -332,6 +332,30 @@ TEST_F(DataDoubts, LabelsOfSignsAreRefusedWhereObjectivesWouldTakeThemInTwoWays)
               Contains(HasSubstr("the labels are -1 and 1, which count as 0 and 1 for binary objectives alone")));
 }
 
+TEST_F(DataDoubts, WeightsOfWhichNoTreeCanSplitAreTold) {
+  const auto told = [&](double weight, const std::string& objective, const Json& min_child_weight = nullptr) {
+    std::string text = "a,w,y\n";
+    for (int row = 0; row < 40; ++row)
+      text += std::to_string(row) + "," + std::to_string(weight) + "," + std::to_string(row % 2) + "\n";
+    DataSpec data = csv(text);
+    data.weight = "w";
+    Json document = job(objective);
+    if (!min_child_weight.is_null()) document["search_space"]["min_child_weight"] = min_child_weight;
+    return found_in(data, document);
+  };
+  const auto no_split = Contains(StartsWith("warning trainer.data.weight: the training rows' weights sum to "));
+  EXPECT_THAT(told(0.025, "binary:logistic"), no_split);
+  EXPECT_THAT(told(0.19, "binary:logistic"), no_split) << "7.6 times a quarter is less than 2";
+  EXPECT_THAT(told(0.21, "binary:logistic"), Not(no_split));
+  EXPECT_THAT(told(0.049, "reg:squarederror"), no_split);
+  EXPECT_THAT(told(0.051, "reg:squarederror"), Not(no_split));
+  EXPECT_THAT(told(0.001, "count:poisson"), Not(no_split)) << "whose derivatives may be large";
+  EXPECT_THAT(told(0.025, "binary:logistic", 0.01), Not(no_split));
+  EXPECT_THAT(told(0.025, "binary:logistic", {{"type", "float"}, {"min", 0.01}, {"max", 10}}), Not(no_split));
+  EXPECT_THAT(told(0.99, "binary:logistic", {{"type", "float"}, {"min", 6}, {"max", 10}}), no_split);
+  EXPECT_THAT(told(1, "binary:logistic", {{"type", "float"}, {"min", 6}, {"max", 10}}), Not(no_split)) << "not for their sake";
+}
+
 TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {
   DataSpec spec;
   spec.format = DataFormat::libsvm;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -269,6 +270,45 @@ void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTab
 }
 
 // "a, b"; of many the first ones.
+// What the second derivative of a row of weight 1 is at most; nothing: not known.
+std::optional<double> curvature_max(const std::string& objective) {
+  if (objective == "reg:squarederror") return 1;
+  if (objective == "binary:logistic" || objective == "binary:logitraw" || objective == "reg:logistic") return 0.25;
+  if (objective.starts_with("multi:")) return 0.5;
+  return std::nullopt;
+}
+
+// The least that the job may give a parameter that it does not fix to a text.
+double least_of(const XgboostSpec& spec, const Json& job, const std::string& name, double otherwise) {
+  const Json bound = member(member(member(job, "search_space"), name.c_str()), "min");
+  if (bound.is_number()) return bound.get<double>();
+  std::optional<double> least;
+  for (const std::string& value : values_of(spec, job, name)) {
+    const auto number = parse_number(value);
+    if (number) least = std::min(least.value_or(*number), *number);
+  }
+  return least.value_or(otherwise);
+}
+
+// A leaf has at least min_child_weight of weights times second derivatives, so that of small weights no tree has a split.
+void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  constexpr double kMinChildWeightDefault = 1;
+  if (tables.train.weights.empty() || !values_of(spec, job, "scale_pos_weight").empty()) return;
+  const double share = tables.rows_of_all ? static_cast<double>(tables.rows()) / *tables.rows_of_all : 1;
+  const double sum = std::accumulate(tables.train.weights.begin(), tables.train.weights.end(), 0.0) / share;
+  if (sum >= static_cast<double>(tables.train.rows()) / share) return;  // of as many rows without weights it is the same
+  const double least = least_of(spec, job, "min_child_weight", kMinChildWeightDefault);
+  for (const std::string& objective : objectives_of(spec, job)) {
+    const auto curvature = curvature_max(objective);
+    if (!curvature || sum * *curvature >= 2 * least) continue;
+    diagnostics.warning("trainer.data.weight",
+                        "the training rows' weights sum to " + short_number(sum) + ": with a min_child_weight of " +
+                            short_number(least) + " or more no tree of " + objective + " can split",
+                        "multiply them so that their mean is 1, or lower min_child_weight");
+    return;
+  }
+}
+
 std::string listed(std::vector<std::string> columns) {
   if (columns.size() > kColumnsShownMax) columns.resize(kColumnsShownMax);
   std::string list;
@@ -440,6 +480,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     check_training_memory(spec, job, *tables, machine, training_at_once(job, replicas, machine.workers), diagnostics);
     if (replicas > 1 && !tables->rows_of_all) check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(spec, job, *tables, diagnostics);
+    check_weights(spec, job, *tables, diagnostics);
     check_constraints(spec, job, *tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");
