@@ -164,6 +164,17 @@ TEST_F(Predictions, OfNumbersAreNumbersAndColumnsGoByTheirNames) {
   EXPECT_EQ(two.at(2), lines.at(2));
 }
 
+// By a name that is its place it would be another one where the places are others.
+TEST_F(Predictions, AreNotOfAColumnWithoutANameWhereColumnsStandElsewhere) {
+  dir_.write("data.csv", "y,a,\n2,1,5\n4,2,6\n6,3,7\n8,4,8\n");
+  train("data.csv", {{"label", "y"}}, {{"objective", "reg:squarederror"}, {"min_child_weight", 0}}, "rmse");
+  EXPECT_EQ(predicted(order("data.csv")).size(), 5U);
+  dir_.write("new.csv", "a,b,\n1,0,5\n");
+  EXPECT_THAT(fault(order("new.csv")), HasSubstr("data: column 2 has no name, and the columns do not stand as in the training"));
+  dir_.write("named.csv", "a,column2\n1,5\n");
+  EXPECT_EQ(predicted(order("named.csv")).size(), 2U) << "which says what it is";
+}
+
 TEST_F(Predictions, ReadRowsAsTheTrainingFileWas) {
   dir_.write("data.csv", "1;Oslo;4\n2;Oslo;4\n3;Lima;9\n4;Lima;9\n");
   const Json data{{"label", "2"}, {"header", false}, {"delimiter", ";"}};

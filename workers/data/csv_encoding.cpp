@@ -37,6 +37,12 @@ bool stand_as_trained(const CsvRow& first, const CsvEncoding& encoding) {
 
 Result<ColumnMap> columns_of_features(const CsvRow& first, const std::vector<std::string>& features, const std::string& field) {
   auto columns = ColumnMap::create(first, true, features, std::vector<bool>(features.size(), true));
+  const std::vector<std::string> names = column_names(first, true);
+  for (std::size_t i = 0; columns && i < names.size(); ++i) {
+    if (!trim(first.cells[i]).empty() || std::find(features.begin(), features.end(), names[i]) == features.end()) continue;
+    return csv_fault(field, "column " + std::to_string(i) + " has no name, and the columns do not stand as in the training file",
+                     "give all columns that the model uses a name, there and in the training file");
+  }
   if (columns) return columns;
   if (first.cells.size() == 1 && features.size() > 1) return csv_fault(field, columns.error().message, kOneColumnHint);
   if (std::set<std::string>(features.begin(), features.end()).size() < features.size())
