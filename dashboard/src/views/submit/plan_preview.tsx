@@ -37,6 +37,12 @@ export function PlanPreview({ plan, lost, faulty, workers, unitSeconds }: Previe
   );
 }
 
+// None is counted where it depends on the workers.
+function trialsAt(bracket: Plan['brackets'][number], resource: number): number | string {
+  const rung = bracket.rungs.find((one) => one.resource === resource);
+  return rung ? rung.trials || '-' : '';
+}
+
 function PlanTable({ plan }: { plan: Plan }): JSX.Element {
   const saved = plan.total_resource_without_stopping > 0 ? 1 - plan.total_resource / plan.total_resource_without_stopping : 0;
   const about = plan.exact ? '' : 'about ';
@@ -50,6 +56,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
       )}
       {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice.</p>}
       {plan.front_resource > 0 && <p class="muted">Up to about {plan.total_resource + plan.front_resource} where many are the best in one of the objectives: at the end they all go on.</p>}
+      {plan.brackets[0]?.rungs[0]?.trials === 0 && <p class="muted">The first trials of several workers start at {plan.ladder[0]}, until one has come to {plan.ladder[1]}.</p>}
       {plan.restarts && <p class="muted">Each rung is a training of its own, from nothing.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="Brackets of the plan">
         <table class="plain">
@@ -58,7 +65,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
             {plan.brackets.slice(0, bracketsShown).map((bracket) => (
               <tr>
                 <th scope="row">{bracket.index}</th>
-                {plan.ladder.map((resource) => <td class="number">{bracket.rungs.find((rung) => rung.resource === resource)?.trials ?? ''}</td>)}
+                {plan.ladder.map((resource) => <td class="number">{trialsAt(bracket, resource)}</td>)}
               </tr>
             ))}
           </tbody>
