@@ -8,6 +8,7 @@
 #include "analytics/rungs.hpp"
 #include "core/csv_cell.hpp"
 #include "core/text.hpp"
+#include "core/time_text.hpp"
 #include "db/described_row.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/value.hpp"
@@ -30,12 +31,6 @@ void hand_over(std::string& text, const Sink& sink, std::size_t from_bytes) {
 void append_cell(std::string& line, std::string_view text) {
   if (!line.empty()) line += ',';
   line += csv_cell(text);
-}
-
-std::string time_text(const std::optional<Timestamp>& time) {
-  std::string text;
-  if (time) append_time(text, *time);
-  return text;
 }
 
 // What ranks a trial beside its first objective has columns in the jobs that have it.
@@ -78,8 +73,7 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
     append_cell(line, row.kept_value ? std::to_string(row.kept_resource) : "");
     append_cell(line, row.kept_until_resource > 0 ? std::to_string(row.kept_until_resource) : "");
   }
-  append_cell(line, time_text(row.started_at));
-  append_cell(line, time_text(row.ended_at));
+  for (const auto& time : {row.started_at, row.ended_at}) append_cell(line, time ? time_text(*time) : "");
   append_cell(line, format_number(seconds(row.training_ms)));
   append_cell(line, format_number(seconds(queue_ms(row, now))));
   append_cell(line, std::to_string(attempts_shown(row)));

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "core/json_writer.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -24,6 +26,12 @@ bool has_shape(std::string_view text, std::string_view shape) {
 }
 
 }  // namespace
+
+std::string time_text(Timestamp time) {
+  std::string text;
+  append_time(text, time);
+  return text;
+}
 
 std::optional<Timestamp> parse_time(std::string_view text) {
   using namespace std::chrono;

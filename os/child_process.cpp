@@ -171,6 +171,11 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return entries;
 }
 
+void end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::kill(::getpid(), SIGTERM);
+}
+
 std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options) {
   ChildEnd end;
   rusage used{};  // the system's call has one more argument than the library's

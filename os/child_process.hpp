@@ -64,6 +64,10 @@ struct ChildEnd {
   std::int64_t peak_bytes = 0;  // resident, of it and of the children that it waited for; 0: no more than this process has
 };
 
+// This process is told to end (SIGTERM) when its parent ends; `parent`: who it was at the beginning. One that ended before the
+// system was asked has left this process to another.
+void end_with_parent(pid_t parent);
+
 // waitid(2) with WEXITED and `options`. Nothing: it has not ended, or is no child of this process.
 std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options = 0);
 

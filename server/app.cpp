@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "jobs/parsed_job.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "net/address.hpp"
+#include "os/child_process.hpp"
 #include "os/shell_status.hpp"
 #include "server/activity_log.hpp"
 #include "server/api/api.hpp"
@@ -349,12 +349,6 @@ void App::end_orderly() {
   });
 }
 
-// A parent that ended before the system was asked to tell has left this process to another.
-void end_with_parent(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::raise(SIGTERM);
-}
-
 // By default glibc gives the top of a heap back as soon as it is free, and takes it again page by page at the next request. Kept
 // are at most kKeptOnTop of each of kHeaps.
 void keep_heap() {
@@ -417,7 +411,7 @@ int run_server(const ServerConfig& config) {
   ::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error to the one who writes, as a full disk is
   set_log_level(config.log_level);
   allow_many_connections();
-  if (config.end_with_parent) end_with_parent(parent);
+  if (config.end_with_parent) os::end_with_parent(parent);
   if (config.read_only) return run_read_only_server(config);
   Result<DataDir> data_dir = DataDir::open(config.data_dir);
   if (!data_dir) return end_with(status_of(data_dir.error()), describe(data_dir.error()));

@@ -22,6 +22,7 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "os/child_process.hpp"
 #include "os/host_name.hpp"
 #include "workers/check_process.hpp"
 #include "workers/command/orphan_reaper.hpp"
@@ -156,12 +157,6 @@ void go_behind_the_server() {
   ::setpriority(PRIO_PROCESS, 0, kNice);
   const sched_param parameters{};
   ::sched_setscheduler(0, SCHED_BATCH, &parameters);
-}
-
-// A parent that ended before we could ask for its signal has left us to another.
-void end_with(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::kill(::getpid(), SIGTERM);
 }
 
 std::string all_of_stdin() { return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()}; }
@@ -308,7 +303,7 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
 
   const bool asked = arguments.check_job || arguments.predict || arguments.ensemble;
-  if (asked && arguments.end_with_parent) end_with(parent);
+  if (asked && arguments.end_with_parent) tuneband::os::end_with_parent(parent);
   if (arguments.check_job) return check_job_on_stdin(arguments.check_workers);
   if (arguments.predict) return predict_on_stdin();
   if (arguments.ensemble) return join_on_stdin();
@@ -319,7 +314,7 @@ int main(int argc, char** argv) {
   ::sigaddset(&end_signals, SIGTERM);
   ::sigaddset(&end_signals, SIGINT);
   ::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
-  if (arguments.end_with_parent) end_with(parent);
+  if (arguments.end_with_parent) tuneband::os::end_with_parent(parent);
   if (arguments.name.empty()) arguments.name = host_as_name();
   const std::string replaced = id_of_replaced();  // its guardian, if any, is above this process still
   if (replaced.empty() && !arguments.no_guardian) return work_guarded(arguments, end_signals, argv);
