@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 
 #include "os/child_process.hpp"
+#include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/protocol/sync.hpp"
@@ -22,6 +22,7 @@ using CheckClock = std::chrono::steady_clock;
 
 constexpr std::size_t kAnswerBytesMax = 1024 * 1024;
 constexpr int kLookEveryMs = 200;
+constexpr int kEndMs = 5'000;  // from its last word
 
 // In memory: nothing waits for the program to read it.
 os::UniqueFd as_input(const std::string& document) {
@@ -69,9 +70,9 @@ Diagnostics check_in_process(const std::string& document, const CheckProcessOpti
   os::stand_aside(*child, true);
   output->write.reset();
   const CheckAnswer answer = read_answer(output->read.get(), options);
-  if (!answer.failure.empty()) ::kill(-*child, SIGKILL);
-  while (::waitpid(*child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  const os::UniqueFd process = os::open_pidfd(*child);
+  if (!answer.failure.empty() || !process || !os::ends_within(process.get(), kEndMs)) ::kill(-*child, SIGKILL);
+  os::reap(P_PID, static_cast<id_t>(*child));
   os::stand_aside(*child, false);
   if (!answer.failure.empty()) return protocol::not_checked(answer.failure);
   return protocol::faults_in_answer(answer.text);
