@@ -1,4 +1,4 @@
-// Gives back the disk that ended trials and deleted jobs no longer need, on a thread of its own.
+// Gives back the disk that ended trials and deleted jobs no longer need; what is large goes on a thread of its own.
 //
 //   trial completed         everything stays: its model is the result, or for a command whatever it put beside its checkpoint
 //   trial stopped, failed,  checkpoint and model go, the log stays. The job's best trials, at max_resource and at any rung, keep
