@@ -4,6 +4,7 @@
 #include "analytics/reader.hpp"
 #include "core/text.hpp"
 #include "db/described_row.hpp"
+#include "scheduler/waiting.hpp"
 
 namespace tuneband {
 
@@ -28,16 +29,16 @@ std::string counted(int number, std::string_view one, std::string_view many) {
 std::string waits_for(const JobRow& row, const JobStanding& standing) {
   if (ended(row.state)) return "";
   for (const auto& [reason, trials] : standing.waiting) {
-    if (reason == "rung not full" || reason == "not among the best yet") continue;
-    if (reason == "being stopped") return counted(trials, "trial is", "trials are") + " still to stop";
-    if (reason == "held") return "it is held";
-    if (reason == "no worker") return "there is no worker";
-    if (reason == "suggestion under way") return "its sampler computes the next configuration";
-    if (reason == "max_parallel_trials") return "it runs as many trials as max_parallel_trials allows";
-    if (reason == "fewer workers than replicas") return "there are fewer workers than a trial of it takes";
-    if (reason == "gathering workers") return "it gathers the workers that a trial of it takes";
-    if (reason == "workers gathered for a wider trial") return "free workers are kept for a wider trial of another job";
-    if (reason != "no free worker") return "it waits for " + reason;
+    if (reason == waiting::kRungNotFull || reason == waiting::kNotAmongTheBest) continue;
+    if (reason == waiting::kBeingStopped) return counted(trials, "trial is", "trials are") + " still to stop";
+    if (reason == waiting::kHeld) return "it is held";
+    if (reason == waiting::kNoWorker) return "there is no worker";
+    if (reason == waiting::kSuggestion) return "its sampler computes the next configuration";
+    if (reason == waiting::kMaxParallelTrials) return "it runs as many trials as max_parallel_trials allows";
+    if (reason == waiting::kFewerWorkersThanReplicas) return "there are fewer workers than a trial of it takes";
+    if (reason == waiting::kGathering) return "it gathers the workers that a trial of it takes";
+    if (reason == waiting::kGatheredForAnother) return "free workers are kept for a wider trial of another job";
+    if (reason != waiting::kNoFreeWorker) return "it waits for " + reason;
     const int before = standing.queue_position.value_or(1) - 1;
     if (before == 0) return "the next free worker is its";
     return counted(before, "job has", "jobs have") + " a free worker before it";

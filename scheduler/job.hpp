@@ -153,7 +153,7 @@ class Job {
   void take_unfinished(TrialRow& trial, const AssignmentReport& report);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;
-  std::optional<std::string> waits_for(const Capacity& capacity) const;
+  std::optional<std::string_view> waits_for(const Capacity& capacity) const;  // of scheduler/waiting.hpp
   std::optional<int> choose(std::optional<int> preferred, Timestamp now);
   std::optional<int> create_trial(Timestamp now);
   bool step_is_wanted();

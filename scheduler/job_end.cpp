@@ -2,6 +2,7 @@
 #include "core/text.hpp"
 #include "scheduler/job.hpp"
 #include "scheduler/job_words.hpp"
+#include "scheduler/waiting.hpp"
 
 namespace tuneband {
 
@@ -125,32 +126,32 @@ bool Job::end_if_done(int most, Timestamp now) {
   return true;
 }
 
-std::optional<std::string> Job::waits_for(const Capacity& capacity) const {
+std::optional<std::string_view> Job::waits_for(const Capacity& capacity) const {
   if (queued_.empty() && !begun_ && !policy_->has_work()) return std::nullopt;
-  if (row_.held) return "held";
-  if (capacity.usable == 0) return "no worker";
+  if (row_.held) return waiting::kHeld;
+  if (capacity.usable == 0) return waiting::kNoWorker;
   if (queued_.empty() ? spec_->replicas.front() > capacity.usable : !first_queued(capacity.usable)) {
-    return "fewer workers than replicas";
+    return waiting::kFewerWorkersThanReplicas;
   }
-  if (running() >= row_.max_parallel_trials) return "max_parallel_trials";
-  if (queued_.empty() && awaits_suggestion()) return "suggestion under way";
-  if (capacity.gathering == row_.id) return "gathering workers";
-  return capacity.gathering && capacity.idle > 0 ? "workers gathered for a wider trial" : "no free worker";
+  if (running() >= row_.max_parallel_trials) return waiting::kMaxParallelTrials;
+  if (queued_.empty() && awaits_suggestion()) return waiting::kSuggestion;
+  if (capacity.gathering == row_.id) return waiting::kGathering;
+  return capacity.gathering && capacity.idle > 0 ? waiting::kGatheredForAnother : waiting::kNoFreeWorker;
 }
 
 std::vector<std::pair<std::string, int>> Job::waiting_by_reason(const Capacity& capacity) const {
   std::vector<std::pair<std::string, int>> reasons;
   if (row_.state == JobState::stopping) {
-    if (running() > 0) reasons.emplace_back("being stopped", running());
+    if (running() > 0) reasons.emplace_back(waiting::kBeingStopped, running());
     return reasons;
   }
-  if (auto reason = waits_for(capacity)) {
+  if (const auto reason = waits_for(capacity)) {
     const int ready = static_cast<int>(queued_.size()) + policy_->promoted_waiting();
-    reasons.emplace_back(std::move(*reason), std::max(1, ready));
+    reasons.emplace_back(*reason, std::max(1, ready));
   }
   const int undecided = static_cast<int>(undecided_.size());
   if (undecided > 0)
-    reasons.emplace_back(synchronous(spec_->scheduler.type) ? "rung not full" : "not among the best yet", undecided);
+    reasons.emplace_back(synchronous(spec_->scheduler.type) ? waiting::kRungNotFull : waiting::kNotAmongTheBest, undecided);
   return reasons;
 }
 

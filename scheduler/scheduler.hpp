@@ -64,8 +64,8 @@ class Scheduler {
   // Of the free ones: kept free for a group that needs more than there are.
   std::size_t workers_gathered() const;
 
-  // Why a job has trials that wait, by reason ("no free worker", "max_parallel_trials", "rung not full"), for metrics and
-  // describe. At least so many: new ones are made when there is a worker for them.
+  // Why a job has trials that wait, by reason (scheduler/waiting.hpp), for metrics and describe. At least so many: new ones are
+  // made when there is a worker for them.
   std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
 
   // Of a job that has something to run: how many jobs have a free worker before it, and itself; 1: the next one is its.

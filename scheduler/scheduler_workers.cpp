@@ -5,6 +5,7 @@
 #include "core/check.hpp"
 #include "core/text.hpp"
 #include "scheduler/scheduler_state.hpp"
+#include "scheduler/waiting.hpp"
 
 namespace tuneband {
 
@@ -14,13 +15,9 @@ namespace {
 constexpr int kUnawareCallsMax = 5;
 
 // What a trial may wait for on its worker's machine; what else a worker says is told in general, so that reasons are few.
-constexpr std::string_view kMachineFaults[] = {"room on a worker's disk",
-                                               "a worker's disk that fails",
-                                               "data that a worker cannot read",
-                                               "file handles on a worker's machine",
-                                               "processes on a worker's machine",
-                                               "memory on a worker's machine",
-                                               "a worker's machine"};
+constexpr std::string_view kMachineFaults[] = {waiting::kRoomOnDisk,  waiting::kFailingDisk, waiting::kReadableData,
+                                               waiting::kFileHandles, waiting::kProcesses,   waiting::kMemory,
+                                               waiting::kMachine};
 
 std::string_view known_fault(const std::string& said) {
   if (said.empty()) return "";

@@ -15,20 +15,20 @@ std::string_view waited_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
-      return kRoomOnDisk;
+      return waiting::kRoomOnDisk;
     case EIO:
     case EROFS:
     case ESTALE:
     case ENODEV:
     case ENOTCONN:
-      return "a worker's disk that fails";
+      return waiting::kFailingDisk;
     case EMFILE:
     case ENFILE:
-      return "file handles on a worker's machine";
+      return waiting::kFileHandles;
     case EAGAIN:
-      return "processes on a worker's machine";
+      return waiting::kProcesses;
     case ENOMEM:
-      return "memory on a worker's machine";
+      return waiting::kMemory;
     default:
       return "";
   }

@@ -6,17 +6,14 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "scheduler/waiting.hpp"
 
 namespace tuneband::workers {
-
-// What is waited for, in the words that the scheduler knows (Scheduler::waiting_by_reason).
-inline constexpr std::string_view kRoomOnDisk = "room on a worker's disk";
-inline constexpr std::string_view kReadableData = "data that a worker cannot read";
 
 // `what` failed with `error_number`. When that is the machine's fault the hint says what the worker waits for.
 Error fault_of(ErrorCode code, std::string what, int error_number);
 
-// What an error of fault_of() is waited out for; "": it is not the machine's.
+// What an error of fault_of() is waited out for, of scheduler/waiting.hpp; "": it is not the machine's.
 std::string machine_fault(const Error& error);
 
 }  // namespace tuneband::workers

@@ -96,7 +96,8 @@ SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& comm
             from_outside ? "" : "signal " + std::to_string(signal)};
   }
   std::string message = "the command ended with exit status " + std::to_string(status.code);
-  if (speaks_of_room(output)) return {.exit = kExitCrashed, .message = message + said, .waits_for = std::string(kRoomOnDisk)};
+  if (speaks_of_room(output))
+    return {.exit = kExitCrashed, .message = message + said, .waits_for = std::string(waiting::kRoomOnDisk)};
   if (status.code == kShellNotFound) message += " (from a shell: a program was not found)";
   if (status.code == kShellNotExecutable) message += " (from a shell: a program could not be executed)";
   return {kExitCrashed, message + said, from_outside ? "" : "exit status " + std::to_string(status.code)};

@@ -104,7 +104,7 @@ class XgboostRunner final : public TrialRunner {
   // The job was taken, so the files were there: they may come back, as a mount does. What is in them does not mend itself.
   static SegmentResult unreadable(const Error& error) {
     SegmentResult result = failed_segment(kExitDataUnreadable, error);
-    if (error.code == ErrorCode::not_found) result.waits_for = kReadableData;
+    if (error.code == ErrorCode::not_found) result.waits_for = waiting::kReadableData;
     return result;
   }
 
