@@ -136,32 +136,45 @@ std::int64_t least_rounds(std::int64_t rounds, bool few_trials) {
   return std::max<std::int64_t>(1, rounds / (many ? kShareOfMany : kShare));
 }
 
-// Where the first trials of several workers start, if that says anything and there are trials to spare; else 0.
-std::int64_t first_rounds(std::int64_t least, const Json& limits) {
-  constexpr std::int64_t kShare = 3;
-  constexpr std::int64_t kTelling = 3;  // rounds
+bool trials_to_spare(const Json& document) {
+  const Json& limits = member(document, "limits");
   const Json& max_trials = member(limits, "max_trials");
-  const auto limited_by = [&](const char* field) { return !member(limits, field).is_null(); };
-  const bool to_spare = max_trials.is_number() ? max_trials >= kFewTrials
-                                               : limited_by("max_runtime_seconds") || limited_by("convergence") ||
-                                                     limited_by("max_trials_without_improvement");
-  return to_spare && least / kShare >= kTelling ? least / kShare : 0;
+  if (max_trials.is_number()) return max_trials >= kFewTrials;
+  const auto limited_by = [](const Json& part, const char* field) { return !member(part, field).is_null(); };
+  return limited_by(limits, "max_runtime_seconds") || limited_by(limits, "convergence") ||
+         limited_by(limits, "max_trials_without_improvement") || limited_by(member(document, "objective"), "target");
+}
+
+// Where the first trials of several workers start, a rung below `least`; 0: at that. It is so that the sampler learns sooner:
+// not where it draws without learning or knows earlier jobs.
+std::int64_t first_rounds(std::int64_t least, const Json& document) {
+  constexpr std::int64_t kShare = 3;    // of the default's eta
+  constexpr std::int64_t kTelling = 3;  // rounds
+  const Json& scheduler = member(document, "scheduler");
+  const Json& type = member(scheduler, "type");
+  const Json& eta = member(scheduler, "eta");
+  const Json& warm_start = member(document, "warm_start");
+  const bool by_value = (type.is_null() || type == "auto") && member(scheduler, "rung_audit") == false &&
+                        member(scheduler, "promotion") != "prediction";
+  const bool learns = member(member(document, "trainer"), "adapt_eta") == true && (warm_start.is_null() || warm_start.empty());
+  const bool has_it = by_value && learns && (eta.is_null() || eta == kShare) && trials_to_spare(document);
+  return has_it && least / kShare >= kTelling ? least / kShare : 0;
 }
 
 // The audit of the first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
-void write_scheduler_defaults(Json& scheduler, const Json& limits) {
+void write_scheduler_defaults(Json& document) {
+  Json& scheduler = document["scheduler"];
   const Json& type = member(scheduler, "type");
   const Json& most = member(scheduler, "max_resource");
   if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1 || most > kResourceMax) return;
   const bool automatic = !scheduler.contains("type") || type == "auto";
   if (automatic && !scheduler.contains("rung_audit")) scheduler["rung_audit"] = false;
   if (scheduler.contains("min_resource") || scheduler.contains("rungs")) return;
-  const Json& max_trials = member(limits, "max_trials");
+  const Json& max_trials = member(member(document, "limits"), "max_trials");
   const std::int64_t least = least_rounds(most.get<std::int64_t>(), max_trials.is_number_integer() && max_trials < kFewTrials);
   scheduler["min_resource"] = least;
-  const std::int64_t first = first_rounds(least, limits);
-  if (automatic && scheduler["rung_audit"] == false && first > 0 && !scheduler.contains("first_resource"))
-    scheduler["first_resource"] = first;
+  const std::int64_t first = first_rounds(least, document);
+  if (first > 0 && !scheduler.contains("first_resource")) scheduler["first_resource"] = first;
 }
 
 }  // namespace
@@ -177,7 +190,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] != "last" && adapts_eta(document);
   if (!trainer.contains("shrinkage_max"))
     trainer["shrinkage_max"] = trainer["adapt_eta"] == true ? kShrinkageMaxToFollow : kShrinkageMax;
-  if (document.contains("scheduler")) write_scheduler_defaults(document["scheduler"], member(document, "limits"));
+  if (document.contains("scheduler")) write_scheduler_defaults(document);
 }
 
 Json without_trainer_defaults(Json document) {
@@ -192,6 +205,7 @@ Json without_trainer_defaults(Json document) {
                                       "/scheduler/min_resource",
                                       "/scheduler/first_resource"};
   const auto take_out = [](const Json::json_pointer& field, Json& of) { of[field.parent_pointer()].erase(field.back()); };
+  const bool had_first = !member(member(document, "scheduler"), "first_resource").is_null();
   Json asked = document;
   for (const char* long_list : {"candidates", "enqueue", "warm_start"}) {
     if (asked.contains(long_list)) asked[long_list] = Json::array();
@@ -210,6 +224,11 @@ Json without_trainer_defaults(Json document) {
       asked[field] = document[field];
     }
   }
+  // Whose ladder was written out has none of these on purpose, or is of a version that knew none.
+  const Json::json_pointer first("/scheduler/first_resource");
+  Json again = document;
+  write_trainer_defaults(again);
+  if (!had_first && again.contains(first)) document[first] = 0;
   const Json::json_pointer validation("/trainer/data/validation");  // all of it was written
   if (document.contains(validation) && document[validation] == Json::object()) take_out(validation, document);
   return document;

@@ -8,8 +8,8 @@ namespace tuneband {
 
 // Writes into a job's document as it was submitted what its trainer has where the document is silent, so that a stored document
 // means the same to later versions: `trainer.fidelity`, `trainer.keep`, of splits of classes `stratify`; and with `shrinkage`
-// `trainer.shrinkage_max`, `trainer.adapt_eta`, `scheduler.min_resource` and, of `auto`, `scheduler.rung_audit`. Faults are left
-// for the checks that follow.
+// `trainer.shrinkage_max`, `trainer.adapt_eta`, `scheduler.min_resource` and, of `auto`, `scheduler.rung_audit` and
+// `scheduler.first_resource`. Faults are left for the checks that follow.
 void write_trainer_defaults(Json& document);
 
 // The document as it may have been submitted: without what write_trainer_defaults() writes again. So a change of it is not held

@@ -6,6 +6,8 @@ namespace tuneband {
 
 namespace {
 
+constexpr const char* kDelayedAlone = "is only for the scheduler types `asha_delayed` and `auto`";
+
 // The user's own ladder.
 std::vector<std::int64_t> read_rungs(const Json& json, const SchedulerSpec& spec, const std::string& path,
                                      Diagnostics& diagnostics) {
@@ -39,10 +41,14 @@ void refuse(ObjectReader& reader, const std::string& field, bool refused, const 
   if (refused && reader.has(field)) reader.diagnostics().error(reader.path_to(field), why, "leave it out");
 }
 
-// Below the ladder, which is known.
+// Below the ladder, which is known. 0 is none, whatever else there is.
 void check_first_resource(ObjectReader& reader, const SchedulerSpec& spec) {
   if (spec.first_resource == 0) return;
+  const bool promotes = spec.type == SchedulerType::automatic || spec.type == SchedulerType::asha_delayed;
+  const bool by_model = spec.promotion == Promotion::prediction && !spec.rung_audit;
+  refuse(reader, "first_resource", !promotes, kDelayedAlone);
   refuse(reader, "first_resource", spec.rung_audit, "excludes `rung_audit`, which says where trials start");
+  refuse(reader, "first_resource", by_model, "excludes `promotion: prediction`, whose model says where trials start");
   if (spec.first_resource < spec.min_resource) return;
   reader.diagnostics().error(reader.path_to("first_resource"), "expected less than the first rung (" +
                                                                    std::to_string(spec.min_resource) + "), got " +
@@ -83,14 +89,13 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   const bool median = spec.type == SchedulerType::median_stopping;
   refuse(reader, "eta", median, "has no meaning for the scheduler type `median_stopping`: the median decides");
   const bool automatic = spec.type == SchedulerType::automatic;
-  spec.first_resource = reader.integer("first_resource", {1, kResourceMax}).value_or(0);
+  spec.first_resource = reader.integer_or("first_resource", 0, {0, kResourceMax});
   spec.rung_audit = reader.boolean_or("rung_audit", automatic && spec.first_resource == 0);
   const Promotion otherwise_by = automatic && spec.rung_audit ? Promotion::prediction : Promotion::value;
   const auto promotion = reader.word("promotion", kPromotions);
   spec.promotion = promotion ? static_cast<Promotion>(*promotion) : otherwise_by;
-  for (const char* field : {"rung_audit", "promotion", "first_resource"}) {
-    refuse(reader, field, !automatic && spec.type != SchedulerType::asha_delayed,
-           "is only for the scheduler types `asha_delayed` and `auto`");
+  for (const char* field : {"rung_audit", "promotion"}) {
+    refuse(reader, field, !automatic && spec.type != SchedulerType::asha_delayed, kDelayedAlone);
   }
   spec.early_end = reader.boolean_or("early_end", false);
   refuse(reader, "bracket_rounding", spec.type != SchedulerType::hyperband, "is only for the scheduler type `hyperband`");

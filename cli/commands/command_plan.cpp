@@ -94,9 +94,8 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");
   if (spec.scheduler.first_resource > 0) {
-    console.field("first trials", fmt::format("of several workers start at {}, until one has come to {}",
-                                              format_resource(spec.scheduler.first_resource, unit),
-                                              format_resource(spec.scheduler.min_resource, unit)));
+    console.field("first trials", fmt::format("of several workers start at {}, until one has come to {}: a third at most",
+                                              format_resource(plan.ladder[0], unit), format_resource(plan.ladder[1], unit)));
   }
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
   const auto adaptation = EtaAdaptation::of(spec);

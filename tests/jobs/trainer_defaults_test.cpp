@@ -179,6 +179,7 @@ TEST(TrainerDefaults, AdaptTheLearningRateWhereASamplerLearnsOfALearningRateAndT
 Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage", const Json& limits = nullptr) {
   Json document = job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}, {"fidelity", fidelity}});
   if (limits.is_object()) document["limits"] = limits;
+  document["objective"] = {{"metric", "validation-auc"}};
   document["scheduler"] = std::move(scheduler);
   write_trainer_defaults(document);
   return document["scheduler"];
@@ -235,6 +236,48 @@ TEST(TrainerDefaults, LetTheFirstTrialsOfSeveralWorkersStartLowerWhereThreeRound
   EXPECT_EQ(first({{"max_resource", 81}, {"rung_audit", true}}, many), 0);
   EXPECT_EQ(first({{"max_resource", 81}, {"type", "hyperband"}}, many), 0);
   EXPECT_EQ(first({{"max_resource", 81}, {"first_resource", 5}}, many), 5);
+  EXPECT_EQ(first({{"max_resource", 81}, {"eta", 3}}, many), 3);
+  EXPECT_EQ(first({{"max_resource", 81}, {"eta", 4}}, many), 0) << "whose lowest rung is another";
+  EXPECT_EQ(first({{"max_resource", 81}, {"promotion", "prediction"}}, many), 0);
+}
+
+TEST(TrainerDefaults, LetNoTrialStartLowerWhereTheSamplerLearnsNothingOrKnowsEarlierJobs) {
+  const auto first = [](const Json& overlay) {
+    Json document = job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}});
+    document["objective"] = {{"metric", "validation-auc"}};
+    document["scheduler"] = {{"max_resource", 81}};
+    document["limits"] = {{"max_trials", 100}};
+    document.merge_patch(overlay);
+    write_trainer_defaults(document);
+    return document["scheduler"].value("first_resource", 0);
+  };
+  EXPECT_EQ(first(Json::object()), 3);
+  EXPECT_EQ(first({{"sampler", {{"type", "sobol"}}}}), 0);
+  EXPECT_EQ(first({{"candidates", {{{"eta", 0.1}}, {{"eta", 0.2}}}}}), 0);
+  EXPECT_EQ(first({{"warm_start", {"before"}}}), 0);
+  EXPECT_EQ(first({{"warm_start", {{"jobs", {"before"}}, {"observations", Json::array()}}}}), 0);
+  EXPECT_EQ(first({{"warm_start", Json::array()}}), 3);
+  EXPECT_EQ(first({{"limits", nullptr}, {"objective", {{"target", 0.9}}}}), 3) << "a limit, too";
+}
+
+TEST(TrainerDefaults, LeaveAJobWithoutALowerStartWithoutOneWhenItIsChanged) {
+  Json document = job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}});
+  document["objective"] = {{"metric", "validation-auc"}};
+  document["limits"] = {{"max_trials", 100}};
+  document["scheduler"] = {{"max_resource", 81}, {"min_resource", 9}};
+  Json stored = document;
+  write_trainer_defaults(stored);
+  EXPECT_FALSE(stored["scheduler"].contains("first_resource"));
+  Json again = without_trainer_defaults(stored);
+  EXPECT_EQ(again["scheduler"], (Json{{"max_resource", 81}, {"first_resource", 0}}));
+  write_trainer_defaults(again);
+  EXPECT_EQ(again["scheduler"]["min_resource"], 9);
+  EXPECT_EQ(without_trainer_defaults(again)["scheduler"]["first_resource"], 0) << "however often";
+  document["scheduler"] = {{"max_resource", 81}};
+  Json with = document;
+  write_trainer_defaults(with);
+  EXPECT_EQ(with["scheduler"]["first_resource"], 3);
+  EXPECT_EQ(without_trainer_defaults(with)["scheduler"], document["scheduler"]);
 }
 
 std::vector<std::string> warnings_of(Json document) {

@@ -194,12 +194,16 @@ TEST(JobBounds, FirstResourceIsBelowTheLadderOfDelayedPromotionWithoutAnAudit) {
               ElementsAre("scheduler.first_resource: expected less than the first rung (9), got 9"));
   EXPECT_THAT(with({{"type", "auto"}, {"first_resource", 1}}).errors,
               ElementsAre("scheduler.first_resource: expected less than the first rung (1), got 1"));
-  EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 0}}).errors,
-              ElementsAre(StartsWith("scheduler.first_resource: expected an integer between 1 and")));
+  EXPECT_EQ(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 0}}).spec.scheduler.first_resource, 0);
+  EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", -1}}).errors,
+              ElementsAre(StartsWith("scheduler.first_resource: expected an integer between 0 and")));
+  EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 3}, {"promotion", "prediction"}}).errors,
+              ElementsAre(StartsWith("scheduler.first_resource: excludes `promotion: prediction`")));
   EXPECT_THAT(with({{"type", "auto"}, {"min_resource", 9}, {"first_resource", 3}, {"rung_audit", true}}).errors,
               ElementsAre(StartsWith("scheduler.first_resource: excludes `rung_audit`")));
   EXPECT_THAT(with({{"type", "hyperband"}, {"min_resource", 9}, {"first_resource", 3}}).errors,
               ElementsAre(StartsWith("scheduler.first_resource: is only for the scheduler types `asha_delayed` and `auto`")));
+  EXPECT_THAT(with({{"type", "hyperband"}, {"min_resource", 9}, {"first_resource", 0}}).errors, IsEmpty());
 }
 
 TEST(JobBounds, TheBestRoundsAreKeptByOneValueWithoutConstraintsAlone) {
