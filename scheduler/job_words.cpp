@@ -47,7 +47,7 @@ std::string why_no_best(const std::vector<DecisionRow>& decisions, const std::ve
   }
   const auto has_value = [](const DecisionRow& one) { return one.value.has_value(); };
   const auto some = std::find_if(decisions.begin(), decisions.end(), has_value);
-  if (nearest == nullptr && some == decisions.end()) return "no trial reached a value";
+  if (nearest == nullptr && some == decisions.end()) return "no trial came to a rung with a value";
   if (nearest == nullptr) {
     return some->more_values.empty() ? "every value was NaN or infinite"
                                      : "in every trial the value of an objective was NaN or infinite";

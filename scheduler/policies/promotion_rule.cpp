@@ -66,6 +66,8 @@ std::string PromotionRule::rule_at_close(const Rungs& rungs, int index, const St
   }
   if (options_.quota && rungs.at(index).in_first_front(standing) && !room_for_front(rungs, index))
     return "the job ended, and as many of the first front as may go on, all but 1 in " + eta + ", had done so";
+  if (!cap_ && rungs.at(index).filled() < rungs.eta())
+    return "the job ended, and fewer than the " + eta + " came to this rung of which 1 goes on";
   if (!cap_) return "the job ended and it was not among the best 1 in " + eta;
   return "the job ended, and it was not among the best 1 in " + eta +
          " of its rung or stood at the highest rung that was needed to tell the order of the trials";

@@ -90,7 +90,8 @@ TEST(WithoutBest, AJobWhoseTimeIsOverSaysHowItsTrialsFailed) {
   stopped.exit = ExitClass::stopped;
   core.report("w", stopped);
   EXPECT_EQ(core.job().state, JobState::failed);
-  EXPECT_THAT(core.job().reason, HasSubstr("no trial reached a value; max_runtime_seconds is over; the last one failed with"));
+  EXPECT_THAT(core.job().reason,
+              HasSubstr("no trial came to a rung with a value; max_runtime_seconds is over; the last one failed with"));
 }
 
 }  // namespace
