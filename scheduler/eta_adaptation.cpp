@@ -68,7 +68,8 @@ std::optional<EtaAdaptation::Change> EtaAdaptation::of_trial(const TrialRow& tri
   if (!adapted) return std::nullopt;
   const double rounded = parse_number(short_number(*adapted)).value_or(*adapted);  // more digits say nothing
   const double next = above_zero(all_, nearest_in(all_, rounded));
-  if (next == eta) return std::nullopt;
+  constexpr double kSame = 1e-3;
+  if (std::abs(next - eta) <= kSame * eta) return std::nullopt;
   Change change{trial.configuration, eta, ""};
   change.configuration[parameter_] = next;
   change.why = "its best round was " + std::to_string(trial.best_resource) + " of " + std::to_string(trial.until_resource) +
