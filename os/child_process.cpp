@@ -176,6 +176,13 @@ void end_with_parent(pid_t parent) {
   if (::getppid() != parent) ::kill(::getpid(), SIGTERM);
 }
 
+std::vector<int> end_signals() {
+  std::vector<int> signals{SIGTERM, SIGINT};
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) signals.push_back(SIGHUP);
+  return signals;
+}
+
 std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options) {
   ChildEnd end;
   rusage used{};  // the system's call has one more argument than the library's

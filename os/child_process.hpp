@@ -68,6 +68,9 @@ struct ChildEnd {
 // system was asked has left this process to another.
 void end_with_parent(pid_t parent);
 
+// What tells a program to end in order: SIGTERM, Ctrl-C, and the end of its terminal unless that is ignored, as with nohup.
+std::vector<int> end_signals();
+
 // waitid(2) with WEXITED and `options`. Nothing: it has not ended, or is no child of this process.
 std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options = 0);
 

@@ -163,7 +163,6 @@ class App {
   void restore();
   void listen();
   std::unique_ptr<HttpServer> try_port(std::uint16_t port);
-  std::unique_ptr<HttpServer> port_or_throw();
   void say_where();
   void start_workers();
   void wait_for_signal();
@@ -246,17 +245,8 @@ void App::listen() {
       log_info("the port of the last run is taken: another is used", {{"port", last->port}});
     }
   }
-  if (!http_) http_ = port_or_throw();
+  if (!http_) http_ = listen_or_throw(loop_, config_, api_.handler());
   api_.set_connections([this] { return http_->load(); });
-}
-
-std::unique_ptr<HttpServer> App::port_or_throw() {
-  try {
-    return try_port(config_.port);
-  } catch (const boost::system::system_error& error) {
-    throw cannot_listen("on " + config_.listen + " port " + std::to_string(config_.port), error.code(),
-                        "choose another with --port, or --port 0 for any free one");
-  }
 }
 
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
@@ -392,11 +382,18 @@ HttpServerOptions http_options(const ServerConfig& config) {
   return options;
 }
 
+std::unique_ptr<HttpServer> listen_or_throw(asio::io_context& loop, const ServerConfig& config, HttpHandler handler) {
+  const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(config.listen), config.port);
+  try {
+    return std::make_unique<HttpServer>(loop, endpoint, http_options(config), std::move(handler));
+  } catch (const boost::system::system_error& error) {
+    throw cannot_listen("on " + config.listen + " port " + std::to_string(config.port), error.code(),
+                        "choose another with --port, or --port 0 for any free one");
+  }
+}
+
 void add_end_signals(asio::signal_set& signals) {
-  signals.add(SIGTERM);
-  signals.add(SIGINT);
-  struct sigaction hangup {};
-  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) signals.add(SIGHUP);
+  for (const int signal : os::end_signals()) signals.add(signal);
 }
 
 int end_with(int status, const std::string& message) {

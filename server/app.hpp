@@ -1,11 +1,13 @@
 // The composition root: makes the parts, joins them, runs the loop.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "server/http/http_server.hpp"
@@ -29,6 +31,9 @@ int run_read_only_server(const ServerConfig& config);
 
 // Its names and limits.
 HttpServerOptions http_options(const ServerConfig& config);
+
+// Where the configuration says. Throws std::runtime_error, which says what else to try.
+std::unique_ptr<HttpServer> listen_or_throw(boost::asio::io_context& loop, const ServerConfig& config, HttpHandler handler);
 
 // As a program on this machine reaches a server: one on every address is reached by loopback.
 std::string local_url(const boost::asio::ip::address& listen, std::uint16_t port);

@@ -133,17 +133,16 @@ void serve(asio::io_context& loop, asio::signal_set& signals, const ServerConfig
   Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
   Api api(loop, {engine, preflight, data_dir, config.worker_program});
   engine.restore({}, {});
-  HttpServer http(loop, asio::ip::tcp::endpoint(asio::ip::make_address(config.listen), config.port), http_options(config),
-                  refusing_changes(api.handler(), data_dir.root()));
-  api.set_connections([&http] { return http.load(); });
+  const auto http = listen_or_throw(loop, config, refusing_changes(api.handler(), data_dir.root()));
+  api.set_connections([&http] { return http->load(); });
   signals.async_wait([&](boost::system::error_code error, int) {
     if (error) return;
     api.close_streams();
-    http.close();
+    http->close();
     loop.stop();
   });
   const asio::ip::address listen = asio::ip::make_address(config.listen);
-  std::printf("tuneband-server listening on %s\n", local_url(listen, http.port()).c_str());
+  std::printf("tuneband-server listening on %s\n", local_url(listen, http->port()).c_str());
   std::fflush(stdout);
   loop.run();
 }

@@ -30,7 +30,8 @@ class GuardedSignals {
  public:
   GuardedSignals() {
     ::sigemptyset(&waited_for_);
-    for (const int signal : {SIGTERM, SIGINT, SIGCHLD}) ::sigaddset(&waited_for_, signal);
+    for (const int signal : os::end_signals()) ::sigaddset(&waited_for_, signal);
+    ::sigaddset(&waited_for_, SIGCHLD);
     ::pthread_sigmask(SIG_BLOCK, &waited_for_, &before_);
   }
   ~GuardedSignals() { restore(); }
@@ -54,6 +55,8 @@ class GuardedSignals {
   sigset_t waited_for_{};
   sigset_t before_{};
 };
+
+bool tells_to_end(int signal) { return signal != 0 && signal != SIGCHLD; }
 
 struct Looked {
   std::string control_groups;
@@ -109,7 +112,7 @@ class Guardian {
     Looked last = before_;
     while (true) {
       const int signal = signals_.wait(milliseconds(options_.look_ms));
-      if (signal == SIGTERM || signal == SIGINT) {
+      if (tells_to_end(signal)) {
         asked_to_end_ = true;
         ::kill(worker, SIGTERM);
       }
@@ -137,7 +140,7 @@ class Guardian {
     const auto until = Clock::now() + time;
     for (auto left = time; left.count() > 0 && !asked_to_end_; left = std::chrono::ceil<milliseconds>(until - Clock::now())) {
       const int signal = signals_.wait(left);
-      asked_to_end_ = signal == SIGTERM || signal == SIGINT;
+      asked_to_end_ = tells_to_end(signal);
     }
   }
 

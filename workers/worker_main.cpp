@@ -311,8 +311,7 @@ int main(int argc, char** argv) {
   // Blocked in every thread, so that only the one that waits for them gets them.
   sigset_t end_signals;
   ::sigemptyset(&end_signals);
-  ::sigaddset(&end_signals, SIGTERM);
-  ::sigaddset(&end_signals, SIGINT);
+  for (const int signal : tuneband::os::end_signals()) ::sigaddset(&end_signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
   if (arguments.end_with_parent) tuneband::os::end_with_parent(parent);
   if (arguments.name.empty()) arguments.name = host_as_name();

@@ -149,14 +149,16 @@ TEST_F(GuardianTest, WhatItDoesIsInItsLog) {
                                  "the worker is started again"));
 }
 
-class AskedToEnd : public GuardianTest {
+// SIGHUP: its terminal was closed.
+class AskedToEnd : public GuardianTest, public testing::WithParamInterface<int> {
  protected:
   void after_look(int look) override {
-    if (look == 2) ::kill(::getpid(), SIGTERM);
+    if (look == 2) ::kill(::getpid(), GetParam());
   }
 };
+INSTANTIATE_TEST_SUITE_P(, AskedToEnd, testing::Values(SIGTERM, SIGINT, SIGHUP));
 
-TEST_F(AskedToEnd, ItPassesOnTheSignalAndEndsWithItsWorker) {
+TEST_P(AskedToEnd, ItEndsItsWorkerInOrderAndItself) {
   EXPECT_EQ(guard_worker(options_), 128 + SIGTERM);
   EXPECT_EQ(started_, 1);
 }

@@ -142,13 +142,16 @@ TEST_F(WorkerProgramTest, RunsATrialWithOpenMpSetUpAndEndsCleanlyOnSigterm) {
   server.wait_for([](const SyncRequest& r) { return r.draining; });
 }
 
-TEST_F(WorkerProgramTest, SigtermStopsTheCommandAndTellsTheServer) {
+class ToldToEnd : public WorkerProgramTest, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(, ToldToEnd, testing::Values(SIGTERM, SIGHUP));
+
+TEST_P(ToldToEnd, AWorkerStopsTheCommandAndTellsTheServer) {
   server.start();
   server.desire(
       order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
   Process worker = shell("exec $WORKER --name w --server " + server.url());
   server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
-  worker.signal_group(SIGTERM);
+  worker.signal_group(GetParam());
   EXPECT_EQ(finish(worker).status.code, 0);
   const SyncRequest exit = server.wait_for_exit(1);
   EXPECT_EQ(exit.assignment->exit, "stopped");
