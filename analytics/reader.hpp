@@ -188,8 +188,8 @@ class Reader {
   Result<views::TrialRules> rules_of_trial(TrialId trial);
   Result<views::JobRules> rules_of_job(JobId job);
 
-  // Findings that a web hook has still to be told, the oldest jobs first; at most `limit`.
-  std::vector<WebhookCall> webhook_calls(int limit);
+  // Findings that a web hook has still to be told, the oldest jobs first; at most `limit`, and of a job `limit_of_job`.
+  std::vector<WebhookCall> webhook_calls(int limit, int limit_of_job);
 
   // The log.
   Result<views::Events> events(const EventsQuery& query);

@@ -23,12 +23,15 @@ std::string body_of(const FindingRow& row, const std::string& id, const std::str
 }  // namespace
 
 // A job's number is given by its database; the moment of its submission tells it from one of another.
-std::vector<WebhookCall> Reader::webhook_calls(int limit) {
+std::vector<WebhookCall> Reader::webhook_calls(int limit, int limit_of_job) {
   Transaction moment(connection_, Transaction::Kind::read);
   std::vector<WebhookCall> calls;
   Statement rows = connection_.prepare(select_sql<FindingRow>(
-      "WHERE webhook = 'pending' AND (SELECT deleted FROM jobs WHERE id = job) = 0 ORDER BY job, sequence LIMIT ?"));
-  for (rows.query(limit); rows.step();) {
+      "WHERE webhook = 'pending' AND (job, sequence) IN (SELECT job, sequence FROM (SELECT job, sequence, row_number() OVER "
+      "(PARTITION BY job ORDER BY "
+      "sequence) AS place FROM findings WHERE webhook = 'pending' AND (SELECT deleted FROM jobs WHERE id = job) = 0) "
+      "WHERE place <= ?1) ORDER BY job, sequence LIMIT ?2"));
+  for (rows.query(limit_of_job, limit); rows.step();) {
     const FindingRow row = row_from<FindingRow>(rows);
     const auto job = find_row(row.trial.job);
     const auto parsed = job ? cached_job(row.trial.job) : nullptr;

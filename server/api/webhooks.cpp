@@ -40,7 +40,31 @@ void Webhooks::on_committed(std::span<const Write> writes) {
     const auto* finding = std::get_if<FindingRow>(&write);
     return finding != nullptr && !finding->webhook.empty();
   });
+  for (const Write& write : writes) {
+    if (const auto* deleted = std::get_if<DeleteJob>(&write)) forget(deleted->job);
+  }
   if (some) look();
+}
+
+// Of a job that is gone nothing is told any more; a call under way ends.
+void Webhooks::forget(JobId job) {
+  const auto is_its = [job](const Waiting& waiting) { return waiting.call.trial.job == job; };
+  std::vector<std::string> to_call;
+  for (auto& [authority, host] : hosts_) {
+    const bool told_now = host.busy && host.client != nullptr;
+    if (told_now && is_its(host.waiting.front())) host.waiting.front().calls_left = 1;
+    const auto from = host.waiting.begin() + (told_now ? 1 : 0);
+    if (!told_now && host.busy && is_its(*from)) {  // it waits for its next call
+      host.timer.cancel();
+      host.busy = false;
+      to_call.push_back(authority);
+    }
+    const auto gone = std::stable_partition(from, host.waiting.end(), [&](const Waiting& waiting) { return !is_its(waiting); });
+    for (auto waiting = gone; waiting != host.waiting.end(); ++waiting) held_.erase({waiting->call.trial, waiting->call.rule});
+    host.waiting.erase(gone, host.waiting.end());
+  }
+  for (const std::string& authority : to_call) call_next(authority);
+  if (again_) look();
 }
 
 void Webhooks::close() {
@@ -63,7 +87,7 @@ void Webhooks::look() {
   reading_ = true;
   settled_.clear();
   const auto read = [](Reader& reader) -> Result<std::vector<WebhookCall>> {
-    return reader.webhook_calls(static_cast<int>(kHeld));
+    return reader.webhook_calls(static_cast<int>(kHeld), kHeldOfJob);
   };
   reads_.run(read, [this, alive = alive_](const Result<std::vector<WebhookCall>>& calls) {
     if (!*alive) return;
@@ -182,8 +206,10 @@ void Webhooks::settle(const WebhookCall& call, const char* state) {
     held_.erase(key);
     if (again_) look();
   };
-  if (const auto taken = engine_.put_webhook(call.trial, call.rule, state, written); !taken)
-    log_info("what a web hook said is not written: it will be called again", {{"why", describe(taken.error())}});
+  const auto taken = engine_.put_webhook(call.trial, call.rule, state, written);
+  if (taken) return;
+  held_.erase(key);
+  log_info("what a web hook said is not written: it will be called again", {{"why", describe(taken.error())}});
 }
 
 }  // namespace tuneband::server

@@ -3,7 +3,8 @@
 //
 // What is to be told are rows of the database (`findings`, webhook = 'pending'), written with the finding and changed once the
 // call was answered. So it is told at least once, whenever the server is killed; who is called can tell one that comes again by
-// its id. At most kHeld of them are in memory; the rest waits in the database.
+// its id. At most kHeld of them are in memory, and of a job kHeldOfJob, so that one whose receiver is gone leaves room for
+// others; the rest waits in the database. Of a job that is deleted nothing is told any more.
 //
 // A host is called by one call at a time. One that cannot be reached, or is in trouble (5xx, 408, 425, 429), is called again
 // after each of `delays_ms`. Then the finding counts as failed, and what had come meanwhile for the same host has one call
@@ -46,6 +47,7 @@ void check_webhooks(const WebhookOptions& options, const debugger::DebugSpec& sp
 class Webhooks {
  public:
   static constexpr std::size_t kHeld = 1'000;
+  static constexpr int kHeldOfJob = 100;
   static constexpr int kCallsAtOnce = 4;
   static constexpr std::chrono::seconds kLookAgainAfter{1};  // of a reading that failed
 
@@ -77,6 +79,7 @@ class Webhooks {
   };
   enum class Answer { taken, refused, trouble };
 
+  void forget(JobId job);
   void look();
   void look_later(const std::string& why);
   void take(const std::vector<WebhookCall>& calls);

@@ -57,5 +57,35 @@ TEST_F(DebuggerViewsTest, FindingsAreOfTheJobOrOfOneOfItsTrials) {
   EXPECT_EQ(reader().findings(JobId{9}, std::nullopt).error().code, ErrorCode::not_found);
 }
 
+TEST_F(DebuggerViewsTest, OfFindingsToTellAJobWithManyLeavesRoomForOthers) {
+  Store store = Store::open(path());
+  std::vector<Write> writes{running_job(2, "many"), running_job(3, "few")};
+  const auto add = [&](int job, int trial) {
+    writes.emplace_back(ended_trial(job, trial, TrialState::completed, 0.9, 9));
+    FindingRow finding;
+    finding.trial = {JobId{job}, trial};
+    finding.rule = "overfit";
+    finding.sequence = trial;
+    finding.action = "note";
+    finding.webhook = "pending";
+    finding.at = kNow;
+    writes.emplace_back(finding);
+  };
+  for (int trial = 0; trial < 5; ++trial) add(2, trial);
+  add(3, 0);
+  store.commit(writes);
+  const auto told = [this](int limit, int limit_of_job) {
+    std::vector<TrialId> trials;
+    for (const WebhookCall& call : reader().webhook_calls(limit, limit_of_job)) trials.push_back(call.trial);
+    return trials;
+  };
+  const TrialId first{JobId{2}, 0};
+  const TrialId second{JobId{2}, 1};
+  const TrialId of_other{JobId{3}, 0};
+  EXPECT_EQ(told(10, 2), (std::vector{first, second, of_other}));
+  EXPECT_EQ(told(2, 2), (std::vector{first, second}));
+  EXPECT_EQ(told(10, 100).size(), 6U);
+}
+
 }  // namespace
 }  // namespace tuneband::testing

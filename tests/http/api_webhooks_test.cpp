@@ -56,7 +56,8 @@ class Receiver {
 
 class ApiWebhooksTest : public ApiTest {
  protected:
-  ApiWebhooksTest() : ApiTest(100, {.hosts = {"127.0.0.1"}, .delays_ms = {1, 2}, .timeout_ms = 60'000}) {}
+  explicit ApiWebhooksTest(std::vector<std::int64_t> delays_ms = {1, 2})
+      : ApiTest(100, {.hosts = {"127.0.0.1"}, .delays_ms = std::move(delays_ms), .timeout_ms = 60'000}) {}
 
   static Json document(const std::string& name, const std::string& url) {
     Json json = job_document(name);
@@ -194,6 +195,26 @@ TEST_F(ApiWebhooksTest, AReceiverThatHangsHoldsNothingUp) {
   hangs.open();
   EXPECT_EQ(told("hangs"), "delivered delivered ");
   EXPECT_EQ(hangs.wait_for(1).size(), 1U);
+}
+
+class CalledAgainTooLate : public ApiWebhooksTest {
+ protected:
+  CalledAgainTooLate() : ApiWebhooksTest({3'600'000}) {}
+};
+
+TEST_F(CalledAgainTooLate, WhatAJobThatIsDeletedHadToTellHoldsNothingUp) {
+  Receiver receiver({500, 204});
+  const std::string url = "http://" + receiver.authority();
+  submit(document("gone", url));
+  find("overfit");
+  receiver.wait_for(1);
+  order_ = Json();
+  work_until_idle("w1");
+  submit(document("stays", url));
+  find("overfit");
+  EXPECT_EQ(get_json("/v1/jobs/stays/findings").at("findings").at(0).at("webhook"), "pending");
+  EXPECT_EQ(remove("/v1/jobs/gone").status, 204);
+  EXPECT_EQ(told("stays"), "delivered ");
 }
 
 // By web hooks of the test's own, whose read is refused at first: too many others wait.
