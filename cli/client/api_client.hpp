@@ -20,6 +20,8 @@ std::string percent_encoded(std::string_view text);
 std::string job_path(std::string_view job);
 std::string trial_path(std::string_view job, int trial);
 
+inline constexpr int kStatusCreated = 201;
+
 struct Answer {
   int status = 0;  // 2xx
   Json body;

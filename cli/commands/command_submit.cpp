@@ -12,8 +12,6 @@ namespace tuneband::cli {
 
 namespace {
 
-constexpr int kStatusCreated = 201;
-
 void note_warnings(Console& console, const Json& answer) {
   const auto warnings = answer.find("warnings");
   if (warnings == answer.end() || !warnings->is_array()) return;

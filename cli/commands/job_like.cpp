@@ -46,6 +46,25 @@ Outcome<std::string> free_name(ApiClient& api, std::string name) {
   return bad_input("no free name was found for it", "--name", "give one");
 }
 
+// Whether somebody else took the name since it was looked for: for another document, or for the same.
+bool is_taken(const Outcome<Answer>& answer) {
+  if (answer) return answer->status != kStatusCreated;
+  const auto& errors = answer.error().errors;
+  return errors.size() == 1 && errors[0].code == ErrorCode::conflict && errors[0].path == "name";
+}
+
+Outcome<Answer> submit_by_free_name(Session session, const std::string& target, std::string name, Json changes) {
+  constexpr int kTries = 20;
+  for (int tried = 1;; ++tried) {
+    const auto free = free_name(session.api, name);
+    if (!free) return free.error();
+    name = *free;
+    changes["name"] = name;
+    auto answer = submit_document(session, target, changes.dump());
+    if (tried == kTries || !is_taken(answer)) return answer;
+  }
+}
+
 }  // namespace
 
 std::string next_name(const std::string& name) {
@@ -79,12 +98,10 @@ Outcome<Answer> submit_like(Session session, const SubmitOptions& options) {
   if (!changes) return changes.error();
   if (changes->contains("name") && !options.name.empty())
     return bad_input("the name is said twice", "--name", "leave out --set name=...");
-  if (!changes->contains("name")) {
-    const auto name = options.name.empty() ? free_name(session.api, job.name) : Outcome<std::string>(options.name);
-    if (!name) return name.error();
-    (*changes)["name"] = *name;
-  }
-  return submit_document(session, "/v1/jobs?like=" + std::to_string(job.id), changes->dump());
+  const std::string target = "/v1/jobs?like=" + std::to_string(job.id);
+  if (!options.name.empty()) (*changes)["name"] = options.name;
+  if (changes->contains("name")) return submit_document(session, target, changes->dump());
+  return submit_by_free_name(session, target, job.name, *changes);
 }
 
 }  // namespace tuneband::cli
