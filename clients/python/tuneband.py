@@ -23,6 +23,7 @@ ENDED = ("completed", "stopped", "failed")  # states of a job
 _LOST = (OSError, http.client.HTTPException)  # of a connection
 _STARTING = (502, 503, 504)  # what a server that ends or starts answers, or a proxy before it
 _READ_SECONDS = 60  # without a word; in a stream of events there is one every quarter of a minute
+_QUIET_SECONDS = 16  # a little more than that quarter
 _PAGE = 1000
 
 
@@ -164,6 +165,7 @@ class Job:
         """(False, the job) each time that it has changed, and (True, it as info() gives it) once it has ended, unless the time is
         over before."""
         heard = time.monotonic()
+        last = None
         while True:
             try:
                 info = self.info()
@@ -171,19 +173,26 @@ class Job:
                     yield True, info
                     return
                 heard = time.monotonic()
-                left = _READ_SECONDS if until is None else max(0.01, min(_READ_SECONDS, until - heard))
-                with self.server.open("GET", self._path("/events"), seconds=left) as lines:
-                    for job in _jobs_in(lines):
-                        if job is not None:
-                            yield False, job
-                        heard = time.monotonic()
-                        if until is not None and heard >= until:
-                            return
+                if until is not None and until - heard < _QUIET_SECONDS:
+                    # A stream would say that the time is over with its next line only.
+                    if info != last:
+                        last = info
+                        yield False, info
+                    time.sleep(max(0, min(1, until - time.monotonic())))
+                else:
+                    with self.server.open("GET", self._path("/events"), seconds=_READ_SECONDS) as lines:
+                        for job in _jobs_in(lines):
+                            if job is not None:
+                                last = job
+                                yield False, job
+                            heard = time.monotonic()
+                            if until is not None and until - heard < _QUIET_SECONDS:
+                                break
             except (*_LOST, Refused) as error:
                 over = time.monotonic() - heard > _READ_SECONDS
                 if over or (isinstance(error, Refused) and error.status not in _STARTING):
                     raise
-                time.sleep(1)
+                time.sleep(1 if until is None else max(0, min(1, until - time.monotonic())))
             if until is not None and time.monotonic() >= until:
                 return
 
