@@ -450,7 +450,7 @@ TEST(Replay, LeavesOutARungForTheFirstTrialsThatNobodyAskedForAndTheTableDoesNot
   table.curves.front().points.emplace_back(81, 1.0);
   table.max_resource = 81;
   const Json document{{"objective", {{"metric", "validation-auc"}, {"goal", "maximize"}}},
-                      {"trainer", {{"type", "xgboost"}, {"fidelity", "shrinkage"}}},
+                      {"trainer", {{"type", "xgboost"}, {"fidelity", "shrinkage"}, {"adapt_eta", true}}},
                       {"limits", {{"max_trials", 100}}}};
   EXPECT_EQ(method_on(table, document, {"auto", {}, false}).spec.scheduler.first_resource, 0);
   table.curves.front().points.insert(table.curves.front().points.begin(), {3, 0.0});
