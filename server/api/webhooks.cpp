@@ -51,12 +51,12 @@ void Webhooks::forget(JobId job) {
   const auto is_its = [job](const Waiting& waiting) { return waiting.call.trial.job == job; };
   std::vector<std::string> to_call;
   for (auto& [authority, host] : hosts_) {
-    const bool told_now = host.busy && host.client != nullptr;
-    if (told_now && is_its(host.waiting.front())) host.waiting.front().calls_left = 1;
+    const bool told_now = host.busy && !host.waits;
+    if (told_now && is_its(host.waiting.front())) host.waiting.front().forgotten = true;
     const auto from = host.waiting.begin() + (told_now ? 1 : 0);
-    if (!told_now && host.busy && is_its(*from)) {  // it waits for its next call
+    if (host.waits && is_its(*from)) {
       host.timer.cancel();
-      host.busy = false;
+      host.busy = host.waits = false;
       to_call.push_back(authority);
     }
     const auto gone = std::stable_partition(from, host.waiting.end(), [&](const Waiting& waiting) { return !is_its(waiting); });
@@ -125,7 +125,7 @@ void Webhooks::add(const WebhookCall& call) {
     return settle(call, kWebhookFailed);
   }
   Host& host = hosts_.try_emplace(hook->authority(), loop_).first->second;
-  host.waiting.push_back({call, *hook, options_.delays_ms.size() + 1});
+  host.waiting.push_back({.call = call, .hook = *hook, .calls_left = options_.delays_ms.size() + 1});
   call_next(hook->authority());
 }
 
@@ -167,24 +167,33 @@ void Webhooks::answered(const std::string& authority, const Result<net::HttpResp
   Waiting& first = host.waiting.front();
   const Answer answer = meaning(response);
   const std::string why = response ? "status " + std::to_string(response->status) : response.error().message;
-  if (answer == Answer::trouble && --first.calls_left > 0) {
+  if (answer == Answer::trouble && !first.forgotten && --first.calls_left > 0) {
     const std::size_t made = options_.delays_ms.size() - first.calls_left;
     log_info("a web hook is called again later", {{"host", authority}, {"id", first.call.id}, {"why", why}});
     host.timer.expires_after(std::chrono::milliseconds(options_.delays_ms[std::min(made, options_.delays_ms.size() - 1)]));
+    host.waits = true;
     host.timer.async_wait([this, authority, alive = alive_](boost::system::error_code error) {
-      if (error || !*alive) return;
-      hosts_.at(authority).busy = false;
-      call_next(authority);
+      if (!error && *alive) call_again(authority);
     });
     return;
   }
-  if (answer == Answer::taken) {
+  if (first.forgotten) {
+    held_.erase({first.call.trial, first.call.rule});
+  } else if (answer == Answer::taken) {
     settle(first.call, kWebhookDelivered);
   } else {
     give_up(host, why);
   }
   host.waiting.pop_front();
   host.busy = false;
+  call_next(authority);
+}
+
+// Unless what was to be told is gone since the time was over.
+void Webhooks::call_again(const std::string& authority) {
+  const auto host = hosts_.find(authority);
+  if (host == hosts_.end() || !host->second.waits) return;
+  host->second.busy = host->second.waits = false;
   call_next(authority);
 }
 

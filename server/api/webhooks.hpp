@@ -69,11 +69,13 @@ class Webhooks {
     WebhookCall call;
     debugger::Webhook hook;
     std::size_t calls_left = 0;
+    bool forgotten = false;  // its job is deleted, while it is being told
   };
   struct Host {
     explicit Host(boost::asio::io_context& loop) : timer(loop) {}
     std::deque<Waiting> waiting;
-    bool busy = false;  // the first is being told, or waits for its next call
+    bool busy = false;   // the first is being told, or waits for its next call
+    bool waits = false;  // the latter
     std::shared_ptr<net::HttpClient> client;
     boost::asio::steady_timer timer;
   };
@@ -85,6 +87,7 @@ class Webhooks {
   void take(const std::vector<WebhookCall>& calls);
   void add(const WebhookCall& call);
   void call_next(const std::string& authority);
+  void call_again(const std::string& authority);
   void answered(const std::string& authority, const Result<net::HttpResponse>& response);
   void give_up(Host& host, const std::string& why);
   void settle(const WebhookCall& call, const char* state);

@@ -217,6 +217,23 @@ TEST_F(CalledAgainTooLate, WhatAJobThatIsDeletedHadToTellHoldsNothingUp) {
   EXPECT_EQ(told("stays"), "delivered ");
 }
 
+TEST_F(CalledAgainTooLate, ACallUnderWayForAJobThatIsDeletedIsNotMadeAgain) {
+  Receiver receiver({500, 204});
+  receiver.close();
+  const std::string url = "http://" + receiver.authority();
+  submit(document("gone", url));
+  find("overfit");
+  receiver.wait_for(1);
+  order_ = Json();
+  work_until_idle("w1");
+  submit(document("stays", url));
+  find("overfit");
+  EXPECT_EQ(remove("/v1/jobs/gone").status, 204);
+  receiver.open();
+  EXPECT_EQ(told("stays"), "delivered ");
+  EXPECT_EQ(receiver.wait_for(2).size(), 2U);
+}
+
 // By web hooks of the test's own, whose read is refused at first: too many others wait.
 TEST_F(ApiWebhooksTest, WhatCannotBeReadIsReadAgain) {
   Receiver receiver;
