@@ -200,18 +200,23 @@ TEST_F(ApiWebhooksTest, AReceiverThatHangsHoldsNothingUp) {
 class CalledAgainTooLate : public ApiWebhooksTest {
  protected:
   CalledAgainTooLate() : ApiWebhooksTest({3'600'000}) {}
+
+  // One of which has ended, and is told of; the other's finding waits behind it.
+  void two_jobs_tell(Receiver& receiver) {
+    const std::string url = "http://" + receiver.authority();
+    submit(document("gone", url));
+    find("overfit");
+    receiver.wait_for(1);
+    order_ = Json();
+    work_until_idle("w1");
+    submit(document("stays", url));
+    find("overfit");
+  }
 };
 
 TEST_F(CalledAgainTooLate, WhatAJobThatIsDeletedHadToTellHoldsNothingUp) {
   Receiver receiver({500, 204});
-  const std::string url = "http://" + receiver.authority();
-  submit(document("gone", url));
-  find("overfit");
-  receiver.wait_for(1);
-  order_ = Json();
-  work_until_idle("w1");
-  submit(document("stays", url));
-  find("overfit");
+  two_jobs_tell(receiver);
   EXPECT_EQ(get_json("/v1/jobs/stays/findings").at("findings").at(0).at("webhook"), "pending");
   EXPECT_EQ(remove("/v1/jobs/gone").status, 204);
   EXPECT_EQ(told("stays"), "delivered ");
@@ -220,14 +225,7 @@ TEST_F(CalledAgainTooLate, WhatAJobThatIsDeletedHadToTellHoldsNothingUp) {
 TEST_F(CalledAgainTooLate, ACallUnderWayForAJobThatIsDeletedIsNotMadeAgain) {
   Receiver receiver({500, 204});
   receiver.close();
-  const std::string url = "http://" + receiver.authority();
-  submit(document("gone", url));
-  find("overfit");
-  receiver.wait_for(1);
-  order_ = Json();
-  work_until_idle("w1");
-  submit(document("stays", url));
-  find("overfit");
+  two_jobs_tell(receiver);
   EXPECT_EQ(remove("/v1/jobs/gone").status, 204);
   receiver.open();
   EXPECT_EQ(told("stays"), "delivered ");

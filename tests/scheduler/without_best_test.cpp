@@ -26,6 +26,15 @@ void finish_segment(CoreDriver& core, double latency) {
   core.report("w", report);
 }
 
+// Of a job that has 30 s: what runs is stopped.
+void let_time_run_out(CoreDriver& core) {
+  core.advance_ms(30'000);
+  core.step(TimePassed{});
+  AssignmentReport stopped = core.report_of("w");
+  stopped.exit = ExitClass::stopped;
+  core.report("w", stopped);
+}
+
 // Trial 1 meets the constraint at the first rung and breaks it at the second; each that follows comes a little nearer to it.
 int trials_until_no_better(bool restarted) {
   CoreDriver core;
@@ -55,11 +64,7 @@ TEST(WithoutBest, AJobWhoseTimeIsOverHasFailed) {
   core.submit(constrained({{"max_runtime_seconds", 30}}));
   core.sync("w");
   finish_segment(core, 2.5);
-  core.advance_ms(30'000);
-  core.step(TimePassed{});
-  AssignmentReport stopped = core.report_of("w");
-  stopped.exit = ExitClass::stopped;
-  core.report("w", stopped);
+  let_time_run_out(core);
   EXPECT_EQ(core.job().state, JobState::failed);
   EXPECT_THAT(core.job().reason, HasSubstr("no trial met the constraints: trial 0 was nearest, outside by 1.5"));
   EXPECT_THAT(core.job().reason, HasSubstr("; max_runtime_seconds is over"));
@@ -70,11 +75,7 @@ TEST(WithoutBest, AJobWhoseTimeIsOverWithABestHasCompleted) {
   core.submit(constrained({{"max_runtime_seconds", 30}}));
   core.sync("w");
   finish_segment(core, 0.5);
-  core.advance_ms(30'000);
-  core.step(TimePassed{});
-  AssignmentReport stopped = core.report_of("w");
-  stopped.exit = ExitClass::stopped;
-  core.report("w", stopped);
+  let_time_run_out(core);
   EXPECT_EQ(core.job().state, JobState::completed);
   EXPECT_EQ(core.job().reason, "max_runtime_seconds is over");
 }
@@ -84,11 +85,7 @@ TEST(WithoutBest, AJobWhoseTimeIsOverSaysHowItsTrialsFailed) {
   core.submit({{"limits", {{"max_runtime_seconds", 30}, {"max_failures_in_a_row", 100}, {"max_attempts", 1}}}});
   core.sync("w");
   core.fail("w");
-  core.advance_ms(30'000);
-  core.step(TimePassed{});
-  AssignmentReport stopped = core.report_of("w");
-  stopped.exit = ExitClass::stopped;
-  core.report("w", stopped);
+  let_time_run_out(core);
   EXPECT_EQ(core.job().state, JobState::failed);
   EXPECT_THAT(core.job().reason,
               HasSubstr("no trial came to a rung with a value; max_runtime_seconds is over; the last one failed with"));
