@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -22,7 +23,8 @@ Result<PredictionOrder> read_prediction_order(std::string_view json);
 
 // Hands over CSV, piece by piece: a header and a line for each row, in the order of the file. A column `prediction`: a number, or
 // of classes the likeliest; then, of classes whose probabilities the model has, `probability` (of the positive one), or
-// `probability_CLASS` for each. Errors: at "model" or "data"; XGBoost's; `write` gives false.
-Result<void> predict(const PredictionOrder& order, const std::function<bool(std::string_view)>& write);
+// `probability_CLASS` for each. Gives what there is to doubt of the rows: columns of texts that the model does not know. Errors:
+// at "model" or "data"; XGBoost's; `write` gives false.
+Result<std::vector<std::string>> predict(const PredictionOrder& order, const std::function<bool(std::string_view)>& write);
 
 }  // namespace tuneband::workers

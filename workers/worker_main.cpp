@@ -173,8 +173,11 @@ int predict_on_stdin() {
   const auto done =
       read ? tuneband::workers::predict(
                  *read, [](std::string_view piece) { return std::fwrite(piece.data(), 1, piece.size(), stdout) == piece.size(); })
-           : tuneband::Result<void>(read.error());
-  if (done && std::fflush(stdout) == 0) return EXIT_SUCCESS;
+           : tuneband::Result<std::vector<std::string>>(read.error());
+  if (done && std::fflush(stdout) == 0) {
+    for (const std::string& doubt : *done) std::fprintf(stderr, "warning: %s\n", doubt.c_str());
+    return EXIT_SUCCESS;
+  }
   std::fprintf(stderr, "%s\n", done ? "the predictions cannot be written" : describe(done.error()).c_str());
   return EXIT_FAILURE;
 }

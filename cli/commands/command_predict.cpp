@@ -30,8 +30,8 @@ Outcome<void> fetch_model(ApiClient& api, const PredictOptions& options, const s
   return write_file(path, [&](const Sink& sink) { return api.stream(target, sink); });
 }
 
-// Runs the worker program in `dir`; what it wrote is in the file `predictions` there.
-Outcome<void> run_worker(const Json& order, const PredictOptions& options, const std::string& dir) {
+// Runs the worker program in `dir`; what it wrote is in the file `predictions` there. Gives what it said beside.
+Outcome<std::string> run_worker(const Json& order, const PredictOptions& options, const std::string& dir) {
   const auto open = [&dir](const char* name, int flags) {
     return os::UniqueFd(::open((dir + "/" + name).c_str(), flags | O_CLOEXEC, 0600));
   };
@@ -49,9 +49,9 @@ Outcome<void> run_worker(const Json& order, const PredictOptions& options, const
                                 .end_signal = SIGKILL});
   if (!child) return bad_input(child.error().message);
   const auto end = os::reap(P_PID, static_cast<id_t>(*child));
-  if (end && end->how.si_code == CLD_EXITED && end->how.si_status == 0) return {};
   std::string said = os::read_small_file(dir + "/errors").value_or("");
   while (said.ends_with('\n')) said.pop_back();
+  if (end && end->how.si_code == CLD_EXITED && end->how.si_status == 0) return said;
   if (!said.empty()) return bad_input(said);
   return bad_input("the program that predicts " + (end ? os::describe_exit(end->how) : std::string("is gone")), "",
                    "is the model file whole?");
@@ -95,7 +95,9 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
   Json order{{"model", model}, {"data", data}};
   if (options.header) order["header"] = *options.header;
   if (!options.delimiter.empty()) order["delimiter"] = options.delimiter == "\\t" ? "\t" : options.delimiter;
-  if (auto run = run_worker(order, options, dir->path()); !run) return run.error();
+  const auto said = run_worker(order, options, dir->path());
+  if (!said) return said.error();
+  if (!said->empty()) console.note(*said);
   std::ifstream predictions(dir->path() + "/predictions", std::ios::binary);
   dir.reset();  // whoever reads may end this process, as head does
   const auto written = options.output.empty()

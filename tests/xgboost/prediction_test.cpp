@@ -175,6 +175,19 @@ TEST_F(Predictions, AreNotOfAColumnWithoutANameWhereColumnsStandElsewhere) {
   EXPECT_EQ(predicted(order("named.csv")).size(), 2U) << "which says what it is";
 }
 
+TEST_F(Predictions, TellOfColumnsWhoseTextsTheModelDoesNotKnow) {
+  dir_.write("data.csv", "city,a,y\nOslo,1,2\nOslo,2,4\nLima,3,6\nLima,4,8\n");
+  train("data.csv", {{"label", "y"}}, {{"objective", "reg:squarederror"}, {"min_child_weight", 0}}, "rmse");
+  const auto told = [&](const std::string& rows) {
+    dir_.write("new.csv", "city,a\n" + rows);
+    return *predict(order("new.csv"), [](std::string_view) { return true; });
+  };
+  EXPECT_THAT(told("Oslo,1\n,2\nLima,1\n"), testing::IsEmpty()) << "a missing one is none";
+  EXPECT_THAT(told("OSLO,1\nOslo,1\nOslo,1\nOslo,1\nOslo,1\n"),
+              ElementsAre(testing::StartsWith("column `city`: 20 % of the rows have texts that the model does not know")));
+  EXPECT_THAT(told("OSLO,1\nOslo,1\nOslo,1\nOslo,1\nOslo,1\nOslo,1\n"), testing::IsEmpty());
+}
+
 TEST_F(Predictions, ReadRowsAsTheTrainingFileWas) {
   dir_.write("data.csv", "1;Oslo;4\n2;Oslo;4\n3;Lima;9\n4;Lima;9\n");
   const Json data{{"label", "2"}, {"header", false}, {"delimiter", ";"}};

@@ -75,6 +75,19 @@ Result<Table> read_rows_of(const Model& model, const PredictionOrder& order) {
   return table;
 }
 
+std::vector<std::string> doubts_of(const CsvEncoding& encoding, const Table& table) {
+  constexpr std::size_t kShareTold = 20;  // %
+  std::vector<std::string> doubts;
+  for (std::size_t i = 0; i < table.unknown_texts.size(); ++i) {
+    const std::size_t share = table.unknown_texts[i] * 100 / table.rows();
+    if (share < kShareTold) continue;
+    doubts.push_back("column `" + encoding.features[i].name + "`: " + std::to_string(share) +
+                     " % of the rows have texts that the model does not know, which count as missing: are they written in "
+                     "another way there?");
+  }
+  return doubts;
+}
+
 // The text of a class.
 std::string class_of(const LabelColumn& label, std::size_t number) {
   if (number < label.classes.size() && label.positive.empty()) return label.classes[number];
@@ -145,7 +158,7 @@ Result<PredictionOrder> read_prediction_order(std::string_view json) {
   return order;
 }
 
-Result<void> predict(const PredictionOrder& order, const std::function<bool(std::string_view)>& write) {
+Result<std::vector<std::string>> predict(const PredictionOrder& order, const std::function<bool(std::string_view)>& write) {
   auto model = read_model(order.model);
   if (!model) return model.error();
   auto table = read_rows_of(*model, order);
@@ -169,7 +182,7 @@ Result<void> predict(const PredictionOrder& order, const std::function<bool(std:
     if (!write(piece)) return Error{ErrorCode::unavailable, "the predictions cannot be written", "", ""};
     piece.clear();
   }
-  return {};
+  return doubts_of(model->encoding, *table);
 }
 
 }  // namespace tuneband::workers
