@@ -27,10 +27,10 @@ std::vector<WebhookCall> Reader::webhook_calls(int limit, int limit_of_job) {
   Transaction moment(connection_, Transaction::Kind::read);
   std::vector<WebhookCall> calls;
   Statement rows = connection_.prepare(select_sql<FindingRow>(
-      "WHERE webhook = 'pending' AND (job, sequence) IN (SELECT job, sequence FROM (SELECT job, sequence, row_number() OVER "
-      "(PARTITION BY job ORDER BY "
-      "sequence) AS place FROM findings WHERE webhook = 'pending' AND (SELECT deleted FROM jobs WHERE id = job) = 0) "
-      "WHERE place <= ?1) ORDER BY job, sequence LIMIT ?2"));
+      "WHERE webhook = 'pending' AND (job, sequence) IN (SELECT job, sequence FROM ("
+      "SELECT job, sequence, row_number() OVER (PARTITION BY job ORDER BY sequence) AS place FROM findings "
+      "WHERE webhook = 'pending' AND (SELECT deleted FROM jobs WHERE id = job) = 0) WHERE place <= ?1) "
+      "ORDER BY job, sequence LIMIT ?2"));
   for (rows.query(limit_of_job, limit); rows.step();) {
     const FindingRow row = row_from<FindingRow>(rows);
     const auto job = find_row(row.trial.job);

@@ -51,12 +51,12 @@ void Webhooks::forget(JobId job) {
   const auto is_its = [job](const Waiting& waiting) { return waiting.call.trial.job == job; };
   std::vector<std::string> to_call;
   for (auto& [authority, host] : hosts_) {
-    const bool told_now = host.busy && !host.waits;
+    const bool told_now = host.busy && !host.waits();
     if (told_now && is_its(host.waiting.front())) host.waiting.front().forgotten = true;
     const auto from = host.waiting.begin() + (told_now ? 1 : 0);
-    if (host.waits && is_its(*from)) {
+    if (host.waits() && is_its(*from)) {
       host.timer.cancel();
-      host.busy = host.waits = false;
+      host.busy = false;
       to_call.push_back(authority);
     }
     const auto gone = std::stable_partition(from, host.waiting.end(), [&](const Waiting& waiting) { return !is_its(waiting); });
@@ -171,7 +171,6 @@ void Webhooks::answered(const std::string& authority, const Result<net::HttpResp
     const std::size_t made = options_.delays_ms.size() - first.calls_left;
     log_info("a web hook is called again later", {{"host", authority}, {"id", first.call.id}, {"why", why}});
     host.timer.expires_after(std::chrono::milliseconds(options_.delays_ms[std::min(made, options_.delays_ms.size() - 1)]));
-    host.waits = true;
     host.timer.async_wait([this, authority, alive = alive_](boost::system::error_code error) {
       if (!error && *alive) call_again(authority);
     });
@@ -192,8 +191,8 @@ void Webhooks::answered(const std::string& authority, const Result<net::HttpResp
 // Unless what was to be told is gone since the time was over.
 void Webhooks::call_again(const std::string& authority) {
   const auto host = hosts_.find(authority);
-  if (host == hosts_.end() || !host->second.waits) return;
-  host->second.busy = host->second.waits = false;
+  if (host == hosts_.end() || !host->second.waits()) return;
+  host->second.busy = false;
   call_next(authority);
 }
 

@@ -74,8 +74,8 @@ class Webhooks {
   struct Host {
     explicit Host(boost::asio::io_context& loop) : timer(loop) {}
     std::deque<Waiting> waiting;
-    bool busy = false;   // the first is being told, or waits for its next call
-    bool waits = false;  // the latter
+    bool busy = false;  // the first is being told, or waits for its next call
+    bool waits() const { return busy && client == nullptr; }
     std::shared_ptr<net::HttpClient> client;
     boost::asio::steady_timer timer;
   };
