@@ -68,6 +68,13 @@ std::runtime_error cannot_listen(const std::string& what, const boost::system::e
                             ")");
 }
 
+// Throws boost::system::system_error.
+std::unique_ptr<HttpServer> listen_on(std::uint16_t port, asio::io_context& loop, const ServerConfig& config,
+                                      HttpHandler handler) {
+  const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(config.listen), port);
+  return std::make_unique<HttpServer>(loop, endpoint, http_options(config), std::move(handler));
+}
+
 EngineOptions engine_options(const ServerConfig& config) {
   EngineOptions options;
   options.scheduler.lease_ms = static_cast<std::int64_t>(config.lease_seconds * 1000);
@@ -162,7 +169,6 @@ class App {
  private:
   void restore();
   void listen();
-  std::unique_ptr<HttpServer> try_port(std::uint16_t port);
   void say_where();
   void start_workers();
   void wait_for_signal();
@@ -240,18 +246,13 @@ void App::listen() {
   const std::optional<ServerAddress> last = data_dir_.read_server_address();
   if (config_.port == 0 && last && last->port != 0) {
     try {
-      http_ = try_port(last->port);
+      http_ = listen_on(last->port, loop_, config_, api_.handler());
     } catch (const boost::system::system_error&) {
       log_info("the port of the last run is taken: another is used", {{"port", last->port}});
     }
   }
   if (!http_) http_ = listen_or_throw(loop_, config_, api_.handler());
   api_.set_connections([this] { return http_->load(); });
-}
-
-std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
-  return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port),
-                                      http_options(config_), api_.handler());
 }
 
 void App::say_where() {
@@ -383,9 +384,8 @@ HttpServerOptions http_options(const ServerConfig& config) {
 }
 
 std::unique_ptr<HttpServer> listen_or_throw(asio::io_context& loop, const ServerConfig& config, HttpHandler handler) {
-  const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(config.listen), config.port);
   try {
-    return std::make_unique<HttpServer>(loop, endpoint, http_options(config), std::move(handler));
+    return listen_on(config.port, loop, config, std::move(handler));
   } catch (const boost::system::system_error& error) {
     throw cannot_listen("on " + config.listen + " port " + std::to_string(config.port), error.code(),
                         "choose another with --port, or --port 0 for any free one");
