@@ -15,6 +15,7 @@
 #include <map>
 #include <string_view>
 
+#include "os/pidfd.hpp"
 #include "os/unique_fd.hpp"
 
 extern char** environ;
@@ -193,6 +194,12 @@ std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options) {
   ::getrusage(RUSAGE_SELF, &own);
   if (used.ru_maxrss > own.ru_maxrss) end.peak_bytes = std::int64_t{1024} * used.ru_maxrss;
   return end;
+}
+
+std::optional<ChildEnd> reap_within(pid_t child, std::optional<int> ms_max) {
+  const UniqueFd process = open_pidfd(child);
+  if (!ms_max || !process || !ends_within(process.get(), *ms_max)) ::kill(-child, SIGKILL);
+  return reap(P_PID, static_cast<id_t>(child));
 }
 
 std::string describe_exit(const siginfo_t& exit) {

@@ -74,6 +74,10 @@ std::vector<int> end_signals();
 // waitid(2) with WEXITED and `options`. Nothing: it has not ended, or is no child of this process.
 std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options = 0);
 
+// Waits for the end of a child that leads a process group: unless it ends by itself within `ms_max` (nothing: it is not to), the
+// group is killed.
+std::optional<ChildEnd> reap_within(pid_t child, std::optional<int> ms_max);
+
 // "ended with status 3", "was killed by signal 9 (SIGKILL), perhaps out of memory".
 std::string describe_exit(const siginfo_t& exit);
 

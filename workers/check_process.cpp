@@ -7,9 +7,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 
 #include "os/child_process.hpp"
-#include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/protocol/sync.hpp"
@@ -70,9 +70,7 @@ Diagnostics check_in_process(const std::string& document, const CheckProcessOpti
   os::stand_aside(*child, true);
   output->write.reset();
   const CheckAnswer answer = read_answer(output->read.get(), options);
-  const os::UniqueFd process = os::open_pidfd(*child);
-  if (!answer.failure.empty() || !process || !os::ends_within(process.get(), kEndMs)) ::kill(-*child, SIGKILL);
-  os::reap(P_PID, static_cast<id_t>(*child));
+  os::reap_within(*child, answer.failure.empty() ? std::optional(kEndMs) : std::nullopt);
   os::stand_aside(*child, false);
   if (!answer.failure.empty()) return protocol::not_checked(answer.failure);
   return protocol::faults_in_answer(answer.text);

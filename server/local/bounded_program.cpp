@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "os/file_text.hpp"
-#include "os/pidfd.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tuneband::server {
@@ -79,14 +78,6 @@ ProgramRun converse(os::UniqueFd& to_it, const os::UniqueFd& from_it, std::strin
   }
 }
 
-// Its end, by force where it does not end by itself.
-siginfo_t reap(pid_t child, bool kill_now, const Deadlines& bounds) {
-  const os::UniqueFd process = os::open_pidfd(child);
-  if (kill_now || !process || !os::ends_within(process.get(), bounds.ms_left())) ::kill(-child, SIGKILL);
-  const auto end = os::reap(P_PID, static_cast<id_t>(child));
-  return end ? end->how : siginfo_t{};
-}
-
 }  // namespace
 
 ProgramRun run_program(os::ChildCommand command, std::string_view input_text, const ProgramBounds& program_bounds) {
@@ -106,7 +97,8 @@ ProgramRun run_program(os::ChildCommand command, std::string_view input_text, co
   const Deadlines bounds{*child, begin + std::chrono::milliseconds(program_bounds.timeout_ms / 2),
                          begin + std::chrono::milliseconds(program_bounds.timeout_ms), program_bounds.ending_fd};
   ProgramRun run = converse(input->write, output->read, input_text, bounds);
-  const siginfo_t exit = reap(*child, !run.failure.empty(), bounds);
+  const auto end = os::reap_within(*child, run.failure.empty() ? std::optional(bounds.ms_left()) : std::nullopt);
+  const siginfo_t exit = end ? end->how : siginfo_t{};
   if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = os::describe_exit(exit);
   return run;
 }
