@@ -409,7 +409,6 @@ std::size_t rows_of_unknown_text(const LoadedTables& tables, const Table& part, 
 // Of a column whose texts are others where a model is judged, it says nothing there.
 void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& part, const std::string& field, bool own_file,
                  Diagnostics& diagnostics) {
-  constexpr std::size_t kShareTold = 20;  // %
   std::size_t first = 0;
   std::size_t told = 0;
   for (std::size_t i = 0; i < tables.encoding.features.size() && part.rows() > 0; ++i) {
@@ -417,10 +416,10 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
     const bool otherwise = feature.kind == ColumnKind::numeric || feature.width() == 0 || are_unasked_dates(data, feature);
     const std::size_t rows = otherwise ? 0 : rows_of_unknown_text(tables, part, i, first);
     first += feature.width();
-    const std::size_t share = rows * 100 / part.rows();
-    if (share < kShareTold || told++ >= kColumnsShownMax) continue;
+    const auto share = share_of_unknown_texts(rows, part.rows());
+    if (!share || told++ >= kColumnsShownMax) continue;
     diagnostics.warning(field,
-                        "column `" + feature.name + "`: " + std::to_string(share) +
+                        "column `" + feature.name + "`: " + std::to_string(*share) +
                             " % of the rows have texts that the training data lacks: " +
                             (own_file ? "they count as missing" : "nothing is learnt of them"),
                         own_file ? "are they written in another way there?" : "drop it if it names rows or groups");

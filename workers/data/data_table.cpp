@@ -265,4 +265,10 @@ Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& option
   return tables;
 }
 
+std::optional<std::size_t> share_of_unknown_texts(std::size_t with_unknown, std::size_t rows) {
+  constexpr std::size_t kShareTold = 20;  // %
+  const std::size_t share = with_unknown * 100 / rows;
+  return share < kShareTold ? std::nullopt : std::optional(share);
+}
+
 }  // namespace tuneband::workers

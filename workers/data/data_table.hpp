@@ -108,6 +108,10 @@ struct CsvEncoding {
   std::vector<std::string> feature_names() const;
 };
 
+// Of how many per cent of the rows, if it is worth telling that they have texts in a column that the training data lacks; else
+// nothing. `rows`: above 0.
+std::optional<std::size_t> share_of_unknown_texts(std::size_t with_unknown, std::size_t rows);
+
 struct LoadedTables {
   // Where only a sample was read: of all rows, about. Labels that the sample of the training file lacks are left out.
   std::optional<double> rows_of_all;

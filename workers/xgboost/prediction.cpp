@@ -76,12 +76,11 @@ Result<Table> read_rows_of(const Model& model, const PredictionOrder& order) {
 }
 
 std::vector<std::string> doubts_of(const CsvEncoding& encoding, const Table& table) {
-  constexpr std::size_t kShareTold = 20;  // %
   std::vector<std::string> doubts;
   for (std::size_t i = 0; i < table.unknown_texts.size(); ++i) {
-    const std::size_t share = table.unknown_texts[i] * 100 / table.rows();
-    if (share < kShareTold) continue;
-    doubts.push_back("column `" + encoding.features[i].name + "`: " + std::to_string(share) +
+    const auto share = share_of_unknown_texts(table.unknown_texts[i], table.rows());
+    if (!share) continue;
+    doubts.push_back("column `" + encoding.features[i].name + "`: " + std::to_string(*share) +
                      " % of the rows have texts that the model does not know, which count as missing: are they written in "
                      "another way there?");
   }
