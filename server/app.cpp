@@ -237,6 +237,7 @@ void App::restore() {
   }
   rendezvous_.restore(snapshot);
   api_.restore(snapshot);
+  api_.call_webhooks();
   engine_.restore(snapshot, specs);
   log_info("data read", {{"data_dir", data_dir_.root()}, {"jobs", snapshot.jobs.size()}, {"running_jobs", specs.size()}});
 }

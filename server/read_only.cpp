@@ -72,15 +72,14 @@ bool copied_beside_a_server(const DataDir& from, const std::string& to) {
   }
 }
 
-// Also brings the copy to this version's tables.
-Result<void> copy_database(const DataDir& from, const std::string& to) {
+// Also brings the copy to this version's tables. Gives what it holds.
+Result<Snapshot> copy_database(const DataDir& from, const std::string& to) {
   if (!copied_beside_a_server(from, to)) {
     std::error_code error;
     if (fs::exists(from.database_file(), error)) copy_files(from.database_file(), to);
-    if (const Result<void> there = require_database(*DataDir::look_at(from.root(), to)); !there) return there;
+    if (const Result<void> there = require_database(*DataDir::look_at(from.root(), to)); !there) return there.error();
   }
-  Store::open(to);
-  return {};
+  return Store::open(to).load();
 }
 
 // A message about the copy, as one about the original.
@@ -91,10 +90,10 @@ std::string told_of(const std::string& original, const std::string& copy, std::s
   return message;
 }
 
-Result<void> read_database(const DataDir& from, const std::string& to) {
+Result<Snapshot> read_database(const DataDir& from, const std::string& to) {
   const auto tell = [&](const std::string& message) { return told_of(from.database_file(), to, message); };
   try {
-    const Result<void> copied = copy_database(from, to);
+    Result<Snapshot> copied = copy_database(from, to);
     if (copied) return copied;
     return Error{copied.error().code, tell(copied.error().message), "", copied.error().hint};
   } catch (const std::exception& failure) {
@@ -126,11 +125,13 @@ EngineWorld world_at_rest() {
 }
 
 // Until one of `signals`.
-void serve(asio::io_context& loop, asio::signal_set& signals, const ServerConfig& config, const DataDir& data_dir) {
+void serve(asio::io_context& loop, asio::signal_set& signals, const ServerConfig& config, const DataDir& data_dir,
+           const Snapshot& found) {
   Engine engine(loop, {}, world_at_rest());
   Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
   Api api(loop, {engine, preflight, data_dir, config.worker_program});
   engine.restore({}, {});
+  api.restore(found);
   const auto http = listen_or_throw(loop, config, refusing_changes(api.handler(), data_dir.root()));
   api.set_connections([&http] { return http->load(); });
   signals.async_wait([&](boost::system::error_code error, int) {
@@ -158,8 +159,9 @@ int run_read_only_server(const ServerConfig& config) {
     const os::TemporaryDir copy("tuneband-reading");
     if (copy.path().empty()) throw std::runtime_error("no temporary directory can be made: set TMPDIR");
     const std::string copied_file = copy.path() + "/tuneband.db";
-    if (const Result<void> copied = read_database(*there, copied_file); !copied) return end_with(1, describe(copied.error()));
-    serve(loop, signals, config, *DataDir::look_at(config.data_dir, copied_file));
+    const Result<Snapshot> found = read_database(*there, copied_file);
+    if (!found) return end_with(1, describe(found.error()));
+    serve(loop, signals, config, *DataDir::look_at(config.data_dir, copied_file), *found);
     return 0;
   } catch (const std::exception& failure) {
     return end_with(1, failure.what());

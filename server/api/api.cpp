@@ -95,8 +95,9 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
 void Api::restore(const Snapshot& snapshot) {
   metrics_.restore(snapshot);
   events_.restore(snapshot);
-  webhooks_.restore();
 }
+
+void Api::call_webhooks() { webhooks_.restore(); }
 
 HttpHandler Api::handler() {
   return [this](const HttpRequest& request, const Respond& respond) { handle(request, respond); };

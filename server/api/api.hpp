@@ -45,8 +45,10 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  // Once, with what the engine was given.
+  // Once, with what the database held: for /metrics and the streams of events.
   void restore(const Snapshot& snapshot);
+  // Once, where the data may be changed: also what an earlier server left untold.
+  void call_webhooks();
   HttpHandler handler();
   std::span<const Route> routes() const { return router_.routes(); }
 

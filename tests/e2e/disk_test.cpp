@@ -442,6 +442,7 @@ TEST_F(DiskTest, WhatStandsOnAReadOnlyDiskCanBeLookedAtAndNotChanged) {
   ASSERT_TRUE(disk.make_read_only());
   RunningServer looking(data_dir, 0, {"--read-only"});
   EXPECT_EQ(looking.get("/v1/jobs/" + id + "/trials"), expected);
+  EXPECT_THAT(looking.raw("GET", "/metrics", "").body, HasSubstr("tuneband_jobs{state=\"completed\"} 1\n"));
   for (const auto& [method, target] : std::vector<std::pair<std::string, std::string>>{{"POST", "/v1/jobs"},
                                                                                        {"POST", "/v1/jobs/" + id + "/stop"},
                                                                                        {"DELETE", "/v1/jobs/" + id},
