@@ -123,8 +123,7 @@ struct Store::Batch {
 };
 
 Store::Store(const std::string& path, const JobCheck& check)
-    : path_(path),
-      connection_(open_current(path, check)),
+    : connection_(open_current(path, check)),
       update_job_(connection_.prepare(update_sql<JobRow>())),
       insert_job_(connection_.prepare(insert_sql<JobRow>("spec_json"))),
       put_trial_(connection_.prepare(insert_sql<TrialRow>() + on_conflict_update_sql<TrialRow>())),
@@ -329,9 +328,5 @@ void Store::keep_log() noexcept {
     // The log is as it was.
   }
 }
-
-void Store::backup(const std::string& path) const { Connection::open_to_read(path_).copy_to(path); }
-
-std::vector<std::string> Store::check() const { return Connection::open_to_read(path_).faults(); }
 
 }  // namespace tuneband

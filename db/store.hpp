@@ -1,7 +1,7 @@
 // The rows on disk: the one writer. What the core wrote is committed in batches, and read back once at the start.
 //
 // Always holds: a batch is there as a whole or not at all; when commit() returns, it survives a power cut.
-// One thread at a time; backup() and check() may be called from any thread, beside everything else.
+// One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -64,14 +64,6 @@ class Store {
   // Brings what the log holds into the file itself, wherever both are by now. What cannot be written stays in the log.
   void keep_log() noexcept;
 
-  // A copy as of one moment, while everything goes on. `path` must not be there yet.
-  void backup(const std::string& path) const;
-
-  // What SQLite finds wrong with the file; empty: sound. Reads all of it.
-  std::vector<std::string> check() const;
-
-  const std::string& path() const { return path_; }
-
  private:
   Store(const std::string& path, const JobCheck& check);
   struct Batch;
@@ -85,7 +77,6 @@ class Store {
   template <class Row>
   void put(Statement& statement, const Row& row);
 
-  std::string path_;
   Connection connection_;
   Statement update_job_;
   Statement insert_job_;

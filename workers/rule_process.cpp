@@ -28,7 +28,7 @@ namespace {
 
 using RuleClock = std::chrono::steady_clock;
 
-constexpr std::size_t kMessageSizeMax = 500;
+constexpr std::size_t kRuleTextSizeMax = 500;
 constexpr std::size_t kExcerptMax = 100;      // of an answer that is none
 constexpr std::size_t kComplaintsMax = 4096;  // bytes
 constexpr auto kFromItsLastWordToItsEnd = std::chrono::seconds(1);
@@ -67,7 +67,7 @@ std::vector<std::string> lines_for_rule(const debugger::StepTensors& step) {
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   const std::size_t begin = text.rfind('\n') + 1;
-  return text.empty() ? "" : ": " + shortened(valid_utf8(text.substr(begin)), kMessageSizeMax);
+  return text.empty() ? "" : ": " + shortened(valid_utf8(text.substr(begin)), kRuleTextSizeMax);
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ void RuleProcess::read_line(const std::string& line) {
   if (!json || !json->is_object()) return end("answered what is no JSON: " + shortened(valid_utf8(line), kExcerptMax));
   const auto text = [&](const char* field) {
     const auto found = json->find(field);
-    return found != json->end() && found->is_string() ? shortened(found->get<std::string>(), kMessageSizeMax) : "";
+    return found != json->end() && found->is_string() ? shortened(found->get<std::string>(), kRuleTextSizeMax) : "";
   };
   const auto number = [&](const char* field) {
     const auto found = json->find(field);

@@ -38,7 +38,6 @@ void TrialLog::write(std::string_view text) {
     return;
   }
   if (room > 0) append(text.substr(0, static_cast<std::size_t>(room)));
-  dropped_bytes_ += wanted - (room > 0 ? room : 0);
   if (!cut_)
     append("\n[tuneband] the log has reached its limit of " + std::to_string(size_max_) + " bytes; the rest is left out\n");
   cut_ = true;
@@ -50,10 +49,7 @@ void TrialLog::append(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file_.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      dropped_bytes_ += static_cast<std::int64_t>(text.size());
-      return;
-    }
+    if (written <= 0) return;
     size_ += written;
     text.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -22,12 +22,10 @@ class TrialLog {
   // made.
   static Result<TrialLog> open(const std::string& trial_dir, int rank = 0, std::int64_t size_max = kLogSizeMax);
 
-  // Appends as is. Past the bound one line says that the log was cut; the rest is only counted.
+  // Appends as is. Past the bound one line says that the log was cut; the rest is left out.
   void write(std::string_view text);
   // A line of the worker's own: "[tuneband] " before, a newline after it.
   void note(std::string_view text);
-
-  std::int64_t dropped_bytes() const { return dropped_bytes_; }
 
  private:
   TrialLog(os::UniqueFd file, std::int64_t size, std::int64_t size_max)
@@ -37,7 +35,6 @@ class TrialLog {
   os::UniqueFd file_;
   std::int64_t size_ = 0;
   std::int64_t size_max_ = 0;
-  std::int64_t dropped_bytes_ = 0;
   bool cut_ = false;
 };
 

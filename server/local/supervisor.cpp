@@ -61,7 +61,6 @@ struct Supervisor::Slot {
   boost::asio::steady_timer restart;
   boost::asio::steady_timer silence;
   SupervisorClock::time_point started;
-  bool adopted = false;
   bool surplus = false;  // more than --workers asks for: not started again
   bool told_to_end = false;
   std::string killed_for;      // why we killed it; "": we did not
@@ -134,7 +133,7 @@ void Supervisor::kill_all() {
 
 std::vector<Supervisor::View> Supervisor::workers() const {
   std::vector<View> views;
-  for (const auto& slot : slots_) views.push_back({slot->name, slot->recorded.pid, slot->adopted});
+  for (const auto& slot : slots_) views.push_back({slot->name, slot->recorded.pid});
   return views;
 }
 
@@ -161,7 +160,6 @@ bool Supervisor::adopt(Slot& slot) {
   }
   slot.process.assign(pidfd.release());
   slot.recorded = std::move(*recorded);
-  slot.adopted = true;
   slot.started = SupervisorClock::now();
   const bool as_it_should_be =
       !slot.surplus && slot.recorded.version == TUNEBAND_VERSION && slot.recorded.arguments == arguments_for(slot.name);
@@ -173,7 +171,6 @@ bool Supervisor::adopt(Slot& slot) {
 }
 
 void Supervisor::launch(Slot& slot) {
-  slot.adopted = false;
   slot.started = SupervisorClock::now();
   const os::UniqueFd log = open_worker_log(data_dir_.worker_log(slot.name));
   os::ChildCommand command = child_of_the_server(options_.worker_program, arguments_for(slot.name));

@@ -70,7 +70,6 @@ class Supervisor {
   struct View {
     std::string name;
     std::int64_t pid = 0;  // 0: not running
-    bool adopted = false;
   };
   std::vector<View> workers() const;
   // Those that ended, or could not be started, and wait for their next start.

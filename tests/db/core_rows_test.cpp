@@ -165,7 +165,7 @@ TEST_P(CoreRowsTest, AreTakenAndComeBackAsTheyWere) {
   }
   expect_same_rows();
   EXPECT_TRUE(all_ended());
-  EXPECT_THAT(store_->check(), ::testing::IsEmpty());
+  EXPECT_THAT(Connection::open_to_read(path()).faults(), ::testing::IsEmpty());
 }
 
 TEST_P(CoreRowsTest, CanBeReadAtAnyTime) {

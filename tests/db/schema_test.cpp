@@ -161,7 +161,7 @@ TEST_F(SchemaTest, RefusesOrFindsADamagedFile) {
   EXPECT_THROW(
       {
         Store store = Store::open(path());
-        const std::vector<std::string> faults = store.check();
+        const std::vector<std::string> faults = Connection::open_to_read(path()).faults();
         if (!faults.empty()) throw SqliteError(SQLITE_CORRUPT, faults.front());
       },
       SqliteError);

@@ -398,12 +398,12 @@ TEST_F(StoreTest, BacksUpBesideAWriter) {
     for (int resource = 1; !done; ++resource) commit(store, {observation(1, 0, resource, 0.5)});
   });
   const std::string copy = path() + ".copy";
-  store.backup(copy);
+  Connection::open_to_read(path()).copy_to(copy);
   done = true;
   writer.join();
   Store copied = Store::open(copy);
   EXPECT_EQ(copied.load().jobs, store.load().jobs);
-  EXPECT_THAT(copied.check(), IsEmpty());
+  EXPECT_THAT(Connection::open_to_read(copy).faults(), IsEmpty());
 }
 
 // ---- the log of events --------------------------------------------------------------------------------------------------------
@@ -473,15 +473,15 @@ TEST_F(StoreTest, NotesAreKeptBesideTheRows) {
 TEST_F(StoreTest, DoesNotBackUpOverAFileThatIsThere) {
   Store store = Store::open(path());
   const std::string copy = path() + ".copy";
-  store.backup(copy);
-  EXPECT_THROW(store.backup(copy), SqliteError);
-  EXPECT_THROW(store.backup(path()), SqliteError);
+  Connection::open_to_read(path()).copy_to(copy);
+  EXPECT_THROW(Connection::open_to_read(path()).copy_to(copy), SqliteError);
+  EXPECT_THROW(Connection::open_to_read(path()).copy_to(path()), SqliteError);
 }
 
 TEST_F(StoreTest, FindsNoFaultInASoundFile) {
   Store store = Store::open(path());
   commit(store, {full_job(1, "a"), full_trial(1, 0), observation(1, 0, 1, kNan)});
-  EXPECT_THAT(store.check(), IsEmpty());
+  EXPECT_THAT(Connection::open_to_read(path()).faults(), IsEmpty());
 }
 
 TEST_F(StoreTest, FindsARowThatBelongsToNothing) {
@@ -489,7 +489,7 @@ TEST_F(StoreTest, FindsARowThatBelongsToNothing) {
   commit(store, {running_job(1, "a"), pending_trial(1, 0)});
   Connection other = Connection::open_to_write(path());
   other.execute("PRAGMA foreign_keys = OFF; DELETE FROM jobs");
-  EXPECT_THAT(store.check(), ElementsAre(HasSubstr("trials")));
+  EXPECT_THAT(Connection::open_to_read(path()).faults(), ElementsAre(HasSubstr("trials")));
 }
 
 TEST_F(StoreTest, ReadersSeeWholeBatchesBesideTheWriter) {

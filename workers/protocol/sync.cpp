@@ -19,7 +19,7 @@ constexpr TextRange kCrashRange{.min = 0, .max = 100};
 constexpr TextRange kPathRange{.min = 1, .max = 4096};
 constexpr TextRange kAddressRange{.min = 0, .max = 255};
 constexpr int kCheckedWorkersMax = 10'000;
-constexpr std::size_t kFaultTextSizeMax = 64 * 1024;  // bytes
+constexpr std::size_t kFaultFieldSizeMax = 64 * 1024;  // bytes
 constexpr IntegerRange kPortRange{.min = 0, .max = kPortMax};
 
 Json metrics_to_json(const Observation& observation) {
@@ -334,7 +334,7 @@ bool faults_from_json(const Json& json, Diagnostics& found) {
     for (const Json& fault : *faults) {
       Diagnostics unreadable;
       ObjectReader reader(fault, "", unreadable);
-      const auto field = [&reader](const char* name) { return reader.text_or(name, "", {0, kFaultTextSizeMax}); };
+      const auto field = [&reader](const char* name) { return reader.text_or(name, "", {0, kFaultFieldSizeMax}); };
       const std::string path = field("path");
       const std::string message = field("message");
       const std::string hint = field("hint");
