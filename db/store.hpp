@@ -41,8 +41,8 @@ class Store {
       const std::string& path, const JobCheck& check = [](const JobRow&) {});
 
   // One transaction for the whole batch. Several writes of one row count as the last of them; of several observations at one
-  // resource of a trial the first counts. A job's spec_json is kept from its first write. Throws SqliteError, leaving nothing of
-  // the batch.
+  // resource of a trial the first counts, or what replaces it. A job's spec_json is kept from its first write. Throws
+  // SqliteError, leaving nothing of the batch.
   //
   // A deleted job is gone for everybody when this returns. The rows of a large one go bit by bit, by tidy().
   void commit(std::span<const Write> writes);

@@ -312,8 +312,25 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std
   }
 }
 
+// What it told of a target that it did not come to. The value of the rung below counts again.
+void Job::forget_value_not_taken(TrialRow& trial) const {
+  if (trial.objective_resource == 0 || trial.objective_resource != trial.until_resource) return;
+  const auto is_its = [&](const DecisionRow& one) { return one.trial == trial.id && one.value; };
+  const auto taken = std::find_if(decisions_.rbegin(), decisions_.rend(), is_its);
+  const DecisionRow last = taken == decisions_.rend() ? DecisionRow{} : *taken;
+  trial.objective = last.value;
+  trial.objective_resource = last.value ? last.resource : 0;
+  trial.violation = last.violation;
+  trial.more_objectives = last.more_values;
+  if (!spec_->keeps_best) trial.standard_error.reset();
+}
+
 void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why) {
-  if (trial.state == TrialState::paused) --paused_;
+  if (trial.state == TrialState::paused) {
+    --paused_;
+  } else {
+    forget_value_not_taken(trial);
+  }
   trial.state = state;
   trial.ended_at = now;
   suggester_.end_trial(trial.id.number, end_of(trial));

@@ -171,6 +171,7 @@ class Job {
   void note_progress(const TrialRow& trial, std::optional<double> value);
   std::string adapt_eta(TrialRow& trial);
   void apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early = {});
+  void forget_value_not_taken(TrialRow& trial) const;
   void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
   void learn(const DecisionRow& decision);
   void relearn();

@@ -73,11 +73,11 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Times
 bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now) {
   const bool past_target = observation.resource > trial.until_resource;
   const bool known = observation.resource <= trial.resource;
-  if (past_target || known) return false;  // an overstepped rung counts with the value at its level
-  const bool replaces = spec_->scheduler.restarts && observation.resource <= trial.objective_resource;
+  if (past_target || known) return false;           // an overstepped rung counts with the value at its level
+  const bool replaces = trial.attempts_in_all > 1;  // of a rung below, or of an attempt that was lost: the files are this one's
   const auto objective = find_metric(observation.metrics, spec_->objective.metric);
   ObservationRow row{trial.id, observation.resource, objective, observation.metrics, now, replaces};
-  if (row.objective && observation.resource == trial.until_resource && trial.objective_resource < trial.until_resource) {
+  if (row.objective && observation.resource == trial.until_resource) {
     trial.objective = row.objective;
     trial.objective_resource = observation.resource;
     note_objectives(*spec_, trial, row.metrics);

@@ -168,7 +168,7 @@ struct SegmentRow {
   bool operator==(const SegmentRow&) const = default;
 };
 
-// First report for (trial, resource) counts, but for one that `replaces` what the training of a lower rung had there.
+// First report for (trial, resource) counts, but for one that `replaces` what an earlier segment of the trial had there.
 struct ObservationRow {
   TrialId trial;
   std::int64_t resource = 0;

@@ -29,7 +29,10 @@ class RowStore {
   void put(const JobRow& row);
   void put(const TrialRow& row) { trials_[row.id] = row; }
   void put(const SegmentRow& row) { segments_[{row.trial, row.epoch}] = row; }
-  void put(const ObservationRow& row) { observations_.try_emplace({row.trial, row.resource}, row); }
+  void put(const ObservationRow& row) {
+    if (row.replaces) observations_.erase({row.trial, row.resource});
+    observations_.try_emplace({row.trial, row.resource}, row);
+  }
   void put(const DecisionRow& row) { decisions_[{row.trial, row.rung}] = row; }
   void put(const FindingRow& row) { findings_.try_emplace({row.trial, row.rule}, row); }
   void put(const EventRow& row) { events_.push_back(row); }
