@@ -97,7 +97,9 @@ class CandidateSampler final : public Sampler {
   }
 
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override {
-    return inner_->expected_improvement(index, history);
+    take_notice(history);
+    const std::vector<const Configuration*> left = not_taken(candidates_, taken_);
+    return left.empty() ? std::nullopt : inner_->expected_improvement_among(index, history, left);
   }
 
   std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override {
@@ -162,7 +164,9 @@ class UntriedSampler final : public Sampler {
   }
 
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override {
-    return inner_->expected_improvement(index, history);
+    const auto [all, tried] = all_and_tried(history);
+    const std::vector<const Configuration*> left = not_taken(all, tried);
+    return left.empty() ? inner_->expected_improvement(index, history) : inner_->expected_improvement_among(index, history, left);
   }
   bool chooses_steps() const override { return inner_->chooses_steps(); }
   std::optional<std::int64_t> size() const override { return inner_->size(); }

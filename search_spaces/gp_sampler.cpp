@@ -142,6 +142,18 @@ std::optional<double> GpSampler::expected_improvement(std::int64_t index, const 
   return std::exp(choose(index, model_of(history, points)).value) * *scale;
 }
 
+std::optional<double> GpSampler::expected_improvement_among(std::int64_t index, const History& history,
+                                                            const std::vector<const Configuration*>& pool) {
+  if (GpSampler* other = without_experience(index, history)) return other->expected_improvement_among(index, history, pool);
+  if (starting(index, history)) return std::nullopt;
+  const auto points = encoded_.scored_points(history);
+  const auto scale = cost_per_score(points);
+  if (!scale) return std::nullopt;
+  const Model model = model_of(history, points);
+  const auto values = rate(model.process, model.incumbent, points_of(pool, drawn_of_pool(index, pool.size())));
+  return std::exp(*std::max_element(values.begin(), values.end())) * *scale;
+}
+
 GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const {
   const auto& dimensions = encoded_.encoding().dimensions();
   const auto rows = static_cast<Eigen::Index>(dimensions.size());
@@ -312,14 +324,20 @@ std::vector<std::size_t> GpSampler::drawn_of_pool(std::int64_t index, std::size_
   return places;
 }
 
+std::vector<Point> GpSampler::points_of(const std::vector<const Configuration*>& pool,
+                                        const std::vector<std::size_t>& places) const {
+  std::vector<Point> points;
+  for (const std::size_t place : places) points.push_back(encoded_.encoding().encode(*pool[place]));
+  return points;
+}
+
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
                                                     const std::vector<const Configuration*>& pool) {
   if (GpSampler* other = without_experience(index, history)) return other->suggest_among(index, history, pool);
   const bool starts = starting(index, history);
   if (starts ? !experience_ : at_random(index)) return std::nullopt;
   const std::vector<std::size_t> places = drawn_of_pool(index, pool.size());
-  std::vector<Point> candidates;
-  for (const std::size_t place : places) candidates.push_back(encoded_.encoding().encode(*pool[place]));
+  const std::vector<Point> candidates = points_of(pool, places);
   std::vector<double> values;
   if (starts) {
     values = rate_by_a_draw(index, candidates);

@@ -31,6 +31,8 @@ class GpSampler final : public Sampler {
   std::optional<std::size_t> suggest_among(std::int64_t index, const History& history,
                                            const std::vector<const Configuration*>& pool) override;
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override;
+  std::optional<double> expected_improvement_among(std::int64_t index, const History& history,
+                                                   const std::vector<const Configuration*>& pool) override;
   // The knowledge gradient for its cost (log_knowledge_gradient() in draws.hpp).
   std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override;
   bool chooses_steps() const override { return true; }
@@ -99,6 +101,7 @@ class GpSampler final : public Sampler {
                                           const std::vector<double>& costs) const;
   // The places of at most kPoolMax of so many, chosen at random.
   std::vector<std::size_t> drawn_of_pool(std::int64_t index, std::size_t size) const;
+  std::vector<Point> points_of(const std::vector<const Configuration*>& pool, const std::vector<std::size_t>& places) const;
 
   EncodedHistory encoded_;
   SobolSampler start_;

@@ -82,6 +82,11 @@ class Sampler {
   // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit
   // of the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
   virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
+  // The same where only some configurations may be tried (`pool`, as of suggest_among()).
+  virtual std::optional<double> expected_improvement_among(std::int64_t, const History&,
+                                                           const std::vector<const Configuration*>&) {
+    return std::nullopt;
+  }
   // The step of which its model expects most for its cost, in what is found at max_resource; a new trial never begins at the last
   // level. Nothing: not yet, or there is none. A function of the same things as the suggestion and of the question.
   virtual std::optional<Step> next_step(std::int64_t, const History&, const StepQuestion&) { return std::nullopt; }

@@ -89,6 +89,22 @@ TEST(Suggester, SaysWhatImprovementIsExpectedWhereTheJobEndsByIt) {
   }
 }
 
+double expected_with(const char* overlay) {
+  Suggester suggester(job_of("gp", overlay));
+  learn_until(suggester, kKnown);
+  return suggester.suggest(kKnown).expected_improvement.value();
+}
+
+TEST(Suggester, NoMoreImprovementIsExpectedThanWhatMayStillBeTriedCanBring) {
+  const double anywhere = expected_with(R"({"limits": {"convergence": {"tolerance": 0.1}}})");
+  const double far_away = expected_with(R"({"limits": {"convergence": {"tolerance": 0.1}},
+                                            "candidates": [{"x": 0.01}, {"x": 0.02}, {"x": 0.05}, {"x": 0.3}]})");
+  EXPECT_LT(far_away, anywhere / 10);
+  const double of_few = expected_with(R"({"limits": {"convergence": {"tolerance": 0.1}},
+                                          "search_space": {"x": {"step": 0.5}}})");  // 0, 0.5 and 1
+  EXPECT_LT(of_few, anywhere / 10);
+}
+
 TEST(Suggester, WhatRanOutOfMemoryIsNotTriedAgainAtRandomEither) {
   const auto spec = job_of("random", R"({"trainer": {"type": "xgboost"},
                                          "search_space": {"x": null, "max_depth": {"type": "int", "min": 1, "max": 20}}})");
