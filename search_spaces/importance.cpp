@@ -196,6 +196,7 @@ struct Spread {
 
 Spread spread_of(const std::vector<double>& values) {
   Spread spread;
+  if (values.empty()) return spread;
   for (const double value : values) spread.mean += value / static_cast<double>(values.size());
   double squares = 0;
   for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
@@ -207,7 +208,9 @@ Spread spread_of(const std::vector<double>& values) {
 template <class Effect>
 Spread share_of(const std::vector<TreeEffects>& trees, const Effect& effect) {
   std::vector<double> shares;
-  for (const TreeEffects& tree : trees) shares.push_back(tree.variance() > 0 ? effect(tree) / tree.variance() : 0);
+  for (const TreeEffects& tree : trees) {
+    if (tree.variance() > 0) shares.push_back(effect(tree) / tree.variance());
+  }
   return spread_of(shares);
 }
 

@@ -195,6 +195,19 @@ TEST(Importance, LeavesOutInteractionsOfParametersOfVeryManyCategories) {
   EXPECT_EQ(importance->interactions.size(), 2u);
 }
 
+// Trees that were grown of other trials do not vary, and say nothing of what the variance is of.
+TEST(Importance, AllOfTheVarianceIsOfTheOnlyParameterWhereOneTrialAloneDiffers) {
+  const SearchSpace space = space_of(R"({"a": {"type": "float", "min": 0, "max": 1}})");
+  History history({1});
+  for (int trial = 0; trial < 30; ++trial) {
+    history.add_trial({{"a", trial / 29.0}});
+    history.add_result(trial, 1, Loss(trial == 12 ? -1 : 0));
+  }
+  const auto importance = importance_of(space, history);
+  ASSERT_TRUE(importance);
+  EXPECT_DOUBLE_EQ(share(*importance, "a"), 1);
+}
+
 TEST(Importance, OfNothingButEqualCostsIsNone) {
   const SearchSpace space = cube();
   const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return 1.0; }));
