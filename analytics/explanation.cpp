@@ -22,17 +22,26 @@ std::string ahead_text(const DecisionRow& decision) {
   return fmt::format(" Ahead of it: {} {}.", decision.rank == 2 ? "trial" : "trials", join_and(numbers));
 }
 
-// "the last of those that go on has 0.765, 0.012 better". Nothing where it is the constraints that say who is ahead.
+// Where the line between those that go on and the others lay. A rung that does not wait for all moves it with every arrival, so
+// that one above it may have been stopped.
+std::string line_text(const DecisionRow& decision) {
+  if (decision.slots > 0) return "The last value to go on";
+  return fmt::format("The line of the best {} of {}", decision.keep, decision.filled);
+}
+
+// "The last value to go on was 0.765: its own was 0.012 better". Nothing where it is the constraints that say who is ahead, or
+// where it went on for another reason.
 std::string cutoff_text(const DecisionRow& decision, const ParsedJob& job) {
   if (!decision.cutoff || !decision.value || decision.keep <= 0 || !std::isfinite(*decision.value)) return "";
   if (decision.violation > 0) return "";
-  if (decision.verdict == Verdict::stopped && decision.rank <= decision.keep) return "";  // as good as those that went on
+  const bool within = decision.rank <= decision.keep;
+  if (within != (decision.verdict == Verdict::promoted)) return "";
   const double gap = std::abs(*decision.cutoff - *decision.value);
   const std::string cutoff = short_number(*decision.cutoff);
-  if (gap == 0 && decision.verdict == Verdict::promoted) return fmt::format(" The last value to go on was {}: its own.", cutoff);
-  if (gap == 0) return fmt::format(" The last value to go on was {} too: of equals the lower trial number is ahead.", cutoff);
+  if (gap == 0 && within) return fmt::format(" {} was {}: its own.", line_text(decision), cutoff);
+  if (gap == 0) return fmt::format(" {} was {} too: of equals the lower trial number is ahead.", line_text(decision), cutoff);
   const bool beyond = job.spec.objective.better(*decision.value, *decision.cutoff);
-  return fmt::format(" The last value to go on was {}: its own was {:.3g} {}.", cutoff, gap, beyond ? "better" : "worse");
+  return fmt::format(" {} was {}: its own was {:.3g} {}.", line_text(decision), cutoff, gap, beyond ? "better" : "worse");
 }
 
 // "validation-auc was 0.75, ms 12.5 and size 3"

@@ -108,17 +108,33 @@ TEST(Explain, OneThatWasAsGoodAsThoseThatWentOnIsNotComparedWithThem) {
   EXPECT_THAT(explained(decision), ::testing::HasSubstr("The last value"));
 }
 
+// A model or an audit lets it go on, whatever its rank.
+TEST(Explain, OneThatWentOnFromBelowTheLineIsNotComparedWithIt) {
+  DecisionRow decision = example_decision(Verdict::promoted);
+  decision.rank = decision.keep + 1;
+  EXPECT_THAT(explained(decision), ::testing::Not(::testing::HasSubstr("The last value")));
+}
+
+// Where a rung does not wait for all, whoever stood at the line may have been stopped.
+TEST(Explain, AtARungThatDoesNotWaitTheLineIsThatOfTheMoment) {
+  DecisionRow decision = example_decision(Verdict::stopped);
+  decision.slots = 0;
+  EXPECT_THAT(explained(decision), ::testing::HasSubstr("The line of the best 3 of 9 was 0.765: its own was 0.015 worse."));
+}
+
 TEST(Explain, AtATieTheStoppedOneIsToldWhoIsAhead) {
   DecisionRow decision = example_decision(Verdict::stopped);
   decision.value = decision.cutoff;
   EXPECT_NE(explained(decision).find("The last value to go on was 0.765 too: of equals the lower trial number is ahead."),
             std::string::npos);
   decision.verdict = Verdict::promoted;
+  decision.rank = decision.keep;
   EXPECT_NE(explained(decision).find("The last value to go on was 0.765: its own."), std::string::npos);
 }
 
 TEST(Explain, ASentenceThatEndsByItselfGetsNoSecondEnd) {
   DecisionRow decision = example_decision(Verdict::promoted);
+  decision.rank = decision.keep;
   decision.rule = "all go on: does the next rung put them in the same order?";
   const std::string text = explained(decision);
   EXPECT_NE(text.find("the same order? The last value"), std::string::npos) << text;
@@ -127,7 +143,9 @@ TEST(Explain, ASentenceThatEndsByItselfGetsNoSecondEnd) {
 TEST(Explain, WhenMinimizingLessIsBetter) {
   ParsedJob job = example_job();
   job.spec.objective.goal = Goal::minimize;
-  const std::string text = explain_decision(example_decision(Verdict::promoted), job);
+  DecisionRow decision = example_decision(Verdict::promoted);
+  decision.rank = 1;
+  const std::string text = explain_decision(decision, job);
   EXPECT_NE(text.find("its own was 0.015 better"), std::string::npos) << text;
 }
 

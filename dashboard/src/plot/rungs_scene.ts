@@ -203,7 +203,7 @@ function linesOf(decision: Decision): string[] {
   const { trial, value, verdict, rank, filled, cutoff } = decision;
   if (value === null) return [`trial ${trial} · no value`, 'It did not come so far.'];
   const place = rank > 0 ? `, rank ${rank} of ${filled}` : '';
-  const last = cutoff === null || verdict === 'completed' ? '' : `; the last value to go on was ${formatNumber(numberOf(cutoff))}`;
+  const last = cutoff === null || verdict === 'completed' ? '' : `; the line lay at ${formatNumber(numberOf(cutoff))}`;
   return [`trial ${trial} · ${formatNumber(numberOf(value))}${isOutside(decision) ? ', outside of the constraints' : ''}`, `${verdict}${place}${last}`];
 }
 

@@ -32,7 +32,7 @@ export function RungsView(): JSX.Element {
       scene={scene}
       file={`${job.name}-rungs`}
       table={() => ({
-        columns: ['bracket', 'rung', job.resource_name, 'trial', job.objective.metric, 'verdict', 'rank', 'of', 'last value to go on'],
+        columns: ['bracket', 'rung', job.resource_name, 'trial', job.objective.metric, 'verdict', 'rank', 'of', 'value at the line'],
         rows: decisions.map((one) => [one.bracket, one.rung, one.resource, one.trial, one.value === null ? null : numberOf(one.value), one.verdict, one.rank, one.filled, one.cutoff === null ? null : numberOf(one.cutoff)]),
       })}
       note={
