@@ -7,6 +7,7 @@
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
 #include "core/csv_cell.hpp"
+#include "core/metrics.hpp"
 #include "core/text.hpp"
 #include "core/time_text.hpp"
 #include "db/described_row.hpp"
@@ -91,7 +92,10 @@ Statement Reader::select_all_trials() { return connection_.prepare(select_sql<Tr
 
 std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const ParsedJob& parsed) {
   Statement values = connection_.prepare(
-      "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL AND violation = 0 ORDER BY sequence");
+      "SELECT trial, resource, value, at, more_values FROM decisions AS its WHERE job = ?1 AND value IS NOT NULL AND violation = "
+      "0 "
+      "AND NOT EXISTS (SELECT 1 FROM decisions WHERE job = ?1 AND trial = its.trial AND rung > its.rung AND violation > 0) "
+      "ORDER BY sequence");
   // A decision's time is that of the verdict, which may be long after the value came.
   Statement reported = connection_.prepare("SELECT at FROM observations WHERE job = ? AND trial = ? AND resource = ?");
   std::optional<double> best;
@@ -99,7 +103,8 @@ std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const Parse
   std::vector<views::BestSoFar> bests;
   for (values.query(row.id.value); values.step();) {
     const double value = values.number(2);
-    if (!std::isfinite(value) || (best && !parsed.spec.objective.better(value, *best))) continue;
+    if (!std::isfinite(value) || !all_finite(values_from_text(values.text(4)))) continue;
+    if (best && !parsed.spec.objective.better(value, *best)) continue;
     best = value;
     const bool known = reported.query(row.id.value, values.integer(0), values.integer(1)).step();
     at = std::max(at, Timestamp{known ? reported.integer(0) : values.integer(3)});

@@ -1,8 +1,8 @@
 // The Pareto front of a job with several objectives.
 #include <algorithm>
-#include <cmath>
 
 #include "analytics/reader.hpp"
+#include "core/metrics.hpp"
 #include "db/row_columns.hpp"
 #include "scheduler/nondominated_sort.hpp"
 
@@ -52,9 +52,7 @@ std::vector<views::ParetoPoint> Reader::pareto_front(JobId job, const ParsedJob&
     const std::vector<double> others = values_from_text(trials.text(2));
     if (others.size() != parsed.spec.more_objectives.size()) continue;
     ParetoPoint point = pareto_point(trials.small_integer(0), trials.number(1), others, parsed.spec);
-    if (std::all_of(point.values.begin(), point.values.end(), [](double value) { return std::isfinite(value); })) {
-      points.push_back(std::move(point));
-    }
+    if (all_finite(point.values)) points.push_back(std::move(point));
   }
   std::vector<views::ParetoPoint> front;
   for (const ParetoPoint& point : front_among(std::move(points))) front.push_back({point.trial, {values_text(point.values)}});

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analytics/reader.hpp"
+#include "core/metrics.hpp"
 #include "db/row_columns.hpp"
 
 namespace tuneband {
@@ -68,10 +69,10 @@ views::Replicas Reader::replicas(JobId job, const ParsedJob& parsed, NonDominate
   }
   std::vector<FinishedTrial> finished;
   Statement values = connection_.prepare(
-      "SELECT number, 1 + json_array_length(peers), coalesce(kept_value, objective), training_ms FROM trials "
+      "SELECT number, 1 + json_array_length(peers), coalesce(kept_value, objective), training_ms, more_objectives FROM trials "
       "WHERE job = ? AND objective IS NOT NULL AND (objective_resource = ? OR ?) AND violation = 0 ORDER BY number");
   for (values.query(job.value, parsed.spec.scheduler.max_resource, parsed.spec.rungs_compare()); values.step();) {
-    if (!std::isfinite(values.number(2))) continue;
+    if (!std::isfinite(values.number(2)) || !all_finite(values_from_text(values.text(4)))) continue;
     finished.push_back({values.small_integer(0), values.small_integer(1), values.number(2), values.integer(3)});
   }
   std::vector<const FinishedTrial*> points;

@@ -4,15 +4,14 @@
 #include <cmath>
 #include <map>
 
+#include "core/metrics.hpp"
+
 namespace tuneband {
 
 bool Bests::take(const DecisionRow& result) {
   const int number = result.trial.number;
   if (result.violation > 0) forget_those_of(number);
-  const auto finite = [](double one) { return std::isfinite(one); };
-  const bool counts =
-      finite(*result.value) && result.violation == 0 && std::all_of(result.more_values.begin(), result.more_values.end(), finite);
-  if (!counts) return false;
+  if (!std::isfinite(*result.value) || result.violation > 0 || !all_finite(result.more_values)) return false;
   const auto better = [&](const std::optional<BestRow>& best) {
     if (!best || spec_.objective.better(*result.value, best->value)) return true;
     return *result.value == best->value && better_of_equals(result, *best);

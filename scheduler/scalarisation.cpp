@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/metrics.hpp"
 #include "core/random.hpp"
 
 namespace tuneband {
@@ -19,10 +20,6 @@ std::vector<double> values_of(const DecisionRow& decision) {
   std::vector<double> values{*decision.value};
   values.insert(values.end(), decision.more_values.begin(), decision.more_values.end());
   return values;
-}
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 double quantile(const std::vector<double>& sorted, double share) {

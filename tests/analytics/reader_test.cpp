@@ -675,6 +675,18 @@ TEST_F(AnalyticsTest, FollowsTheBestInOrderOfArrival) {
   EXPECT_EQ(best[2]["seconds"], 0.505) << "of the verdict, where the value's own time is not kept";
 }
 
+TEST_F(AnalyticsTest, TheBestSoFarIsOfWhatCountsForTheBestOfTheJob) {
+  write_story();
+  DecisionRow without_another_objective = decision(1, 4, 0, 0.95, Verdict::stopped, 6);
+  without_another_objective.more_values = {kNan};
+  DecisionRow breaks_a_constraint = decision(1, 5, 1, 0.97, Verdict::stopped, 8);
+  breaks_a_constraint.violation = 1;
+  write({running_trial(1, 4), running_trial(1, 5), without_another_objective, decision(1, 5, 0, 0.96, Verdict::promoted, 7),
+         breaks_a_constraint});
+  const Json best = analytics()["best_so_far"];
+  EXPECT_EQ(best.back()["value"], 0.9) << "what met its constraints before it went on and broke them is gone";
+}
+
 TEST_F(AnalyticsTest, CountsEachRungAgainstThePlan) {
   write_story();
   const Json rungs = analytics()["rungs"];
@@ -947,15 +959,17 @@ TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTim
     trial.training_ms = training_ms;
     return trial;
   };
+  TrialRow without_another_objective = finished(5, 1, 0.97, 100);
+  without_another_objective.more_objectives = {kNan};
   // By training time: 2 is fastest, 0 is better, 3 better still; 1 is both slower and worse than 0. By worker time: 0 beats 2
   // and 1.
   write({running_job(1, "a"), finished(0, 1, 0.8, 500), finished(1, 3, 0.7, 600), finished(2, 3, 0.75, 400),
-         finished(3, 1, 0.9, 900), ended_trial(1, 4, TrialState::stopped, 0.95, 3)});
+         finished(3, 1, 0.9, 900), ended_trial(1, 4, TrialState::stopped, 0.95, 3), without_another_objective});
   const Json replicas = analytics()["replicas"];
   EXPECT_EQ(replicas["non_dominated_by_training_seconds"], Json::parse("[2, 0, 3]"));
   EXPECT_EQ(replicas["non_dominated_by_worker_seconds"], Json::parse("[0, 3]"));
   ASSERT_THAT(replicas["totals"], SizeIs(2));
-  EXPECT_EQ(replicas["totals"][0]["trials"], 3);
+  EXPECT_EQ(replicas["totals"][0]["trials"], 4);
   EXPECT_EQ(replicas["totals"][0]["best"]["trial"], 3);
   EXPECT_EQ(replicas["totals"][1], Json::parse(R"({"replicas": 3, "trials": 2, "training_seconds": 1.0, "worker_seconds": 3.0,
                             "seconds_per_unit": 0.05555555555555555,
