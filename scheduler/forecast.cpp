@@ -51,6 +51,8 @@ class SimulatedWorkers {
     return static_cast<double>(now_.ms) / kMsPerUnit;
   }
 
+  double units() const { return units_; }  // that it took
+
  private:
   struct Finish {
     Timestamp at;
@@ -73,6 +75,7 @@ class SimulatedWorkers {
       last = assignment.epoch;
       const double work = assignment.job->work_until(assignment.until_resource);
       const auto units = static_cast<double>(assignment.until_resource - assignment.from_resource);
+      if (assignment.rank == 0) units_ += units;
       finishing_.push({now_.plus_ms(std::llround(units * work * kMsPerUnit)), reply->worker, assignment});
     }
   }
@@ -80,6 +83,7 @@ class SimulatedWorkers {
   std::string metric_;
   Scheduler scheduler_;
   Timestamp now_;
+  double units_ = 0;
   std::priority_queue<Finish> finishing_;
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
 };
@@ -100,7 +104,6 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   endless.more_objectives.clear();
   endless.scheduler.more_goals.clear();
   endless.sampler.type = SamplerType::random;  // the values do not depend on the configurations: nothing could be learned
-  const double of_the_rungs = static_cast<double>(plan.total_resource - plan.model_resource);
   const int replicas = std::accumulate(spec.replicas.begin(), spec.replicas.end(), 0);  // of a list: its mean for each trial
   const int groups = std::max(1, workers * static_cast<int>(spec.replicas.size()) / replicas);
   const int at_once = std::min(groups, spec.limits.max_parallel_trials);
@@ -108,8 +111,9 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   Forecast result;
   result.workers = workers;
   result.seconds_per_unit = seconds_per_unit;
-  const double with_model = static_cast<double>(plan.total_resource) / of_the_rungs;
-  result.wall_seconds = SimulatedWorkers(endless, workers).run() * with_model * seconds_per_unit;
+  SimulatedWorkers simulated(endless, workers);
+  const double units_of_time = simulated.run();
+  result.wall_seconds = units_of_time * static_cast<double>(plan.total_resource) / simulated.units() * seconds_per_unit;
   result.wall_seconds_without_stopping = static_cast<double>(waves * spec.scheduler.max_resource) * seconds_per_unit;
   return result;
 }

@@ -21,7 +21,7 @@ inline constexpr int kForecastWorkersMax = 10'000;
 
 // Nothing when the number of trials is not bounded by the spec, or is above kForecastTrialsMax. Limits that depend on values
 // (target, no improvement) and on time are left out. Asynchronous rules depend on the values; the forecast gives each trial a
-// random one.
+// random one, and takes its time for that of as much resource as the plan has.
 std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit);
 Json to_json(const Forecast& forecast);
 

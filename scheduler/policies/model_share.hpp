@@ -7,8 +7,9 @@
 //   the model's turn:  model < share * (model + ladder)
 //
 // model, ladder: what the segments cost that each has begun. A new trial at the lowest rung is the ladder's, whoever began it;
-// trials that no rung stops are in neither. What the model lets go on is not in the rungs' quotas, so that the rungs bound what a
-// wrong model costs.
+// trials that no rung stops are in neither. Whom the model lets go on is not in the quota of the rung that it leaves. At the rung
+// that it comes to it is one of the results of which the ladder lets a share go on: where the model brings many there the ladder
+// spends more, too, and more than the plan says.
 #pragma once
 
 #include <cstdint>

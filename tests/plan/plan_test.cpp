@@ -296,15 +296,17 @@ TEST(Plans, OfAsynchronousPromotionExpectOneInEtaToGoOn) {
   EXPECT_EQ(make_plan(unbounded).trials, std::nullopt);
 }
 
-// As the rule does: the first eta - 1 go on whatever their value.
+// As the rule does: the first eta - 1 go on whatever their value, and whoever comes late to an upper rung has passed a stricter
+// bar.
 TEST(Plans, OfAsynchronousStoppingCountTheFirstOnesThatGoOnUnjudged) {
   const auto plan_of = [](std::int64_t max_resource, int eta, int trials) {
     return make_plan(job_of(spec_of(max_resource, 1, eta, SchedulerType::asha_stopping), trials));
   };
-  EXPECT_EQ(trials_text(plan_of(27, 3, 100).brackets), "100 34 12 5");
+  EXPECT_EQ(trials_text(plan_of(27, 3, 100).brackets), "100 34 14 7");
   EXPECT_EQ(trials_text(plan_of(100, 10, 9).brackets), "9 9 9") << "all of them";
   EXPECT_EQ(plan_of(100, 10, 9).total_resource, 9 * 100);
   EXPECT_EQ(trials_text(plan_of(9, 3, 3).brackets), "3 2 2") << "2 + 1 / 3";
+  EXPECT_EQ(trials_text(plan_of(1, 3, 5000).brackets), "5000") << "more than are tried";
 }
 
 // R = 9, eta = 3: 9, 5 and 3 trials of a pass of 17 start in the three brackets.

@@ -163,6 +163,13 @@ TEST(Forecast, WorkersAreBusyNearlyAllTheTimeInBrackets) {
   EXPECT_LE(wall_seconds(spec, 4), ideal + 27);
 }
 
+TEST(Forecast, OneWorkerNeedsAsLongAsThePlansResourceTakes) {
+  for (const char* type : {"asha_promotion", "asha_stopping", "asha_delayed", "median_stopping", "pasha", "async_hyperband"}) {
+    const JobSpec spec = forecast_job({{"scheduler", {{"type", type}}}, {"limits", {{"max_trials", 100}}}});
+    EXPECT_NEAR(wall_seconds(spec, 1), static_cast<double>(make_plan(spec).total_resource), 1e-6) << type;
+  }
+}
+
 TEST(Forecast, AsynchronousRulesComeOutTheSameEachTime) {
   for (const char* type : {"asha_promotion", "asha_stopping"}) {
     const JobSpec spec = forecast_job({{"scheduler", {{"type", type}}}, {"limits", {{"max_trials", 100}}}});
