@@ -23,6 +23,20 @@ std::string quoted(const std::string& text, const std::string& apostrophe) { ret
 
 // ---- bash ---------------------------------------------------------------------------------------------------------------------
 
+// bash takes `:` and `=` for borders of words: the line is split anew, and what stands before such a border in the last word is
+// left to the shell. The options of JobNames are gathered in `where`.
+constexpr const char* kBashWords =
+    "  local IFS=$' \\t\\n' line=${COMP_LINE:0:COMP_POINT} before command= place=0 i\n"
+    "  local -a words where=()\n"
+    "  read -ra words <<<\"$line\"\n"
+    "  [[ $line == *[[:space:]] ]] && words+=('')\n"
+    "  local last=$((${#words[@]} - 1))\n"
+    "  local word=${words[last]}\n"
+    "  before=${words[last-1]}\n"
+    "  if [[ $word == --*=* ]]; then before=${word%%=*} word=${word#*=}; fi\n"
+    "  for ((i = 1; i < last; i++)); do\n"
+    "    case ${words[i]} in\n";
+
 // What the value of an option, or a word at a place, is completed with. Where it is nothing the shell takes names of files.
 std::string bash_values(const OptionWords& option, const std::string& jobs) {
   if (option.value == ValueKind::words) return "compgen -W '" + joined(option.choices, " ") + "' -- \"$word\"";
@@ -58,7 +72,8 @@ std::string bash_command(const CommandWords& command, const CommandWords& progra
   if (!command.positionals.empty()) {
     text += "      case $place in\n";
     for (std::size_t i = 0; i < command.positionals.size(); ++i) {
-      text += "        " + std::to_string(i) + ") " + bash_values(command.positionals[i], jobs) + " ;;\n";
+      const OptionWords& one = command.positionals[i];
+      text += "        " + (one.takes_several ? "*" : std::to_string(i)) + ") " + bash_values(one, jobs) + " ;;\n";
     }
     text += "      esac\n";
   }
@@ -76,22 +91,20 @@ std::string with_value(const std::vector<CommandWords>& all) {
   return joined(names, "|");
 }
 
-std::string bash(const std::vector<CommandWords>& all, const Words& commands, const std::string& jobs) {
+std::string bash(const std::vector<CommandWords>& all, const Words& commands, const JobNames& jobs) {
   const std::string name = replaced(all.front().name, "-", "_");
-  std::string text = "# bash completion for " + all.front().name + "\n\n_" + name + "_words() {\n";
-  text +=
-      "  local IFS=$' \\t\\n'\n"
-      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= place=0 i\n"
-      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    case ${COMP_WORDS[i]} in\n";
+  std::string text = "# bash completion for " + all.front().name + "\n\n_" + name + "_words() {\n" + kBashWords;
+  text += "      " + joined(jobs.options, "|") + ") where+=(\"${words[i]}\" \"${words[i+1]}\"); ((i++)) ;;\n";
+  text += "      " + joined(jobs.options, "=*|") + "=*) where+=(\"${words[i]}\") ;;\n";
   text += "      " + with_value(all) + ") ((i++)) ;;\n";
   text +=
       "      -*) ;;\n"
-      "      *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((place++)); fi ;;\n"
+      "      *) if [[ -z $command ]]; then command=${words[i]}; else ((place++)); fi ;;\n"
       "    esac\n"
       "  done\n"
       "  case $command in\n";
-  for (const CommandWords& command : all) text += bash_command(command, all.front(), commands, jobs);
+  const std::string names = all.front().name + " \"${where[@]}\" " + jobs.rest;
+  for (const CommandWords& command : all) text += bash_command(command, all.front(), commands, names);
   text += "  esac\n}\n\n_" + name + "() {\n  local IFS=$'\\n'\n  COMPREPLY=($(_" + name + "_words))\n}\n\n";
   return text + "complete -o default -F _" + name + " " + all.front().name + "\n";
 }
@@ -120,26 +133,35 @@ std::string zsh_values(const OptionWords& option, const std::string& name) {
   return " ";
 }
 
+// A long option takes its value as the next word or after `=`.
 std::string zsh_arguments(const CommandWords& command, const std::string& name) {
   std::string text;
   for (const OptionWords& option : command.options) {
     const std::string value =
         option.value == ValueKind::none ? "" : ":" + zsh_text(option.value_name) + ":" + zsh_values(option, name);
     for (const std::string& one : option.names) {
-      text += " \\\n        '(" + joined(option.names, " ") + ")" + one + "[" + zsh_text(option.about) + "]" + value + "'";
+      const std::string border = option.value != ValueKind::none && one.starts_with("--") ? "=" : "";
+      text +=
+          " \\\n        '(" + joined(option.names, " ") + ")" + one + border + "[" + zsh_text(option.about) + "]" + value + "'";
     }
   }
   for (const OptionWords& positional : command.positionals)
-    text += " \\\n        ':" + zsh_text(positional.value_name) + ":" + zsh_values(positional, name) + "'";
+    text += std::string(" \\\n        '") + (positional.takes_several ? "*:" : ":") + zsh_text(positional.value_name) + ":" +
+            zsh_values(positional, name) + "'";
   return text;
 }
 
-std::string zsh(const std::vector<CommandWords>& all, const std::string& jobs) {
+// The options of JobNames are gathered in `where`, which what it calls sees.
+std::string zsh(const std::vector<CommandWords>& all, const JobNames& jobs) {
   const std::string& program = all.front().name;
   const std::string name = replaced(program, "-", "_");
-  std::string text = "#compdef " + program + "\n\n_" + name + "_jobs() {\n  local -a jobs=(${(f)\"$(" + jobs + ")\"})\n";
+  std::string text = "#compdef " + program + "\n\n_" + name + "_jobs() {\n  local -a jobs=(${(f)\"$(" + program + " $where " +
+                     jobs.rest + ")\"})\n  _describe job jobs\n}\n\n_" + name + "() {\n";
   text +=
-      "  _describe job jobs\n}\n\n_" + name + "() {\n  local context state line\n  local -A opt_args\n  local -a commands=(\n";
+      "  local context state line i\n  local -A opt_args\n  local -a where=()\n  for ((i = 2; i < CURRENT; i++)); do\n"
+      "    case $words[i] in\n";
+  text += "      " + joined(jobs.options, "|") + ") where+=(\"$words[i]\" \"$words[i+1]\") ;;\n";
+  text += "      " + joined(jobs.options, "=*|") + "=*) where+=(\"$words[i]\") ;;\n    esac\n  done\n  local -a commands=(\n";
   for (const CommandWords& command : all) {
     if (&command != &all.front()) text += "    " + quoted(command.name + ":" + command.about, "'\\''") + "\n";
   }
@@ -150,7 +172,9 @@ std::string zsh(const std::vector<CommandWords>& all, const std::string& jobs) {
     if (&command == &all.front()) continue;
     text += "      " + command.name + ")\n        _arguments" + zsh_arguments(command, name) + "\n        ;;\n";
   }
-  return text + "      esac\n      ;;\n  esac\n}\n\n_" + name + " \"$@\"\n";
+  // Found on $fpath the file is the body of a function of its name; sourced it only says what completes the program.
+  return text + "      esac\n      ;;\n  esac\n}\n\nif [[ $funcstack[1] == _" + name + " ]]; then\n  _" + name +
+         " \"$@\"\nelse\n  compdef _" + name + " " + program + "\nfi\n";
 }
 
 // ---- fish ---------------------------------------------------------------------------------------------------------------------
@@ -181,9 +205,20 @@ std::string fish_option(const std::string& line, const OptionWords& option, cons
   return text + fish_values(option, jobs) + " -d " + fish_quoted(option.about) + "\n";
 }
 
-std::string fish(const std::vector<CommandWords>& all, const std::string& jobs) {
+// The options of JobNames as they stand in the line.
+std::string fish_where(const std::string& function, const Words& options) {
+  return "function " + function +
+         "\n    set -l words (commandline -opc)\n    for i in (seq 2 (count $words))\n        switch $words[$i]\n            "
+         "case " +
+         joined(options, " ") + "\n                printf '%s\\n' $words[$i] $words[(math $i + 1)]\n            case '" +
+         joined(options, "=*' '") + "=*'\n                printf '%s\\n' $words[$i]\n        end\n    end\nend\n\n";
+}
+
+std::string fish(const std::vector<CommandWords>& all, const JobNames& names) {
   const std::string start = "complete -c " + all.front().name;
-  std::string text = "# fish completion for " + all.front().name + "\n\n" + start + " -f\n";
+  const std::string where = "__" + replaced(all.front().name, "-", "_") + "_where";
+  std::string text = "# fish completion for " + all.front().name + "\n\n" + fish_where(where, names.options) + start + " -f\n";
+  const std::string jobs = all.front().name + " (" + where + ") " + names.rest;
   for (const OptionWords& option : all.front().options) text += fish_option(start, option, jobs);
   for (const CommandWords& command : all) {
     if (&command == &all.front()) continue;
@@ -203,7 +238,7 @@ std::string fish(const std::vector<CommandWords>& all, const std::string& jobs) 
 
 }  // namespace
 
-std::string completion(const CLI::App& app, Shell shell, const std::string& jobs) {
+std::string completion(const CLI::App& app, Shell shell, const JobNames& jobs) {
   const std::vector<CommandWords> all = words_of(app);
   Words commands;
   for (std::size_t i = 1; i < all.size(); ++i) commands.push_back(all[i].name);

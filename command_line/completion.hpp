@@ -4,12 +4,19 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace tuneband::command_line {
 
 enum class Shell { bash, zsh, fish };
 
-// A script for the shell to read. `jobs`: a command that prints what a JOB may be, a line each.
-std::string completion(const CLI::App& app, Shell shell, const std::string& jobs);
+// What prints what a JOB may be, a line each: the program itself, with those of these options that stand in the line, then this.
+struct JobNames {
+  std::vector<std::string> options;  // each with a value
+  std::string rest;
+};
+
+// A script for the shell to read.
+std::string completion(const CLI::App& app, Shell shell, const JobNames& jobs);
 
 }  // namespace tuneband::command_line

@@ -30,6 +30,7 @@ OptionWords words_of(const CLI::Option& option) {
   words.choices = choices_in(type);
   words.value_name = words.names.empty() ? option.get_name(true) : type.substr(0, type.find(':'));
   words.value = kind_of(words.value_name, words.choices);
+  words.takes_several = option.get_expected_max() > 1;
   return words;
 }
 

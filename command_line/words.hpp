@@ -22,6 +22,7 @@ struct OptionWords {
   ValueKind value = ValueKind::none;
   std::string value_name;            // "N"
   std::vector<std::string> choices;  // of ValueKind::words
+  bool takes_several = false;        // one after the other
 };
 
 struct CommandWords {

@@ -28,11 +28,11 @@ void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
 }
 
 void add_completion(CLI::App& app, Command& chosen, Arguments& arguments) {
-  constexpr const char* kJobs = "tuneband list --limit 100 2>/dev/null | tail -n +2 | cut -f2";
   const auto print = [&](Console& console) -> Finished {
+    const command_line::JobNames jobs{{"--server", "--data-dir"}, "list --limit 100 2>/dev/null | tail -n +2 | cut -f2"};
     using command_line::Shell;
     const Shell shell = arguments.shell == "bash" ? Shell::bash : arguments.shell == "zsh" ? Shell::zsh : Shell::fish;
-    console.pass_on(command_line::completion(app, shell, kJobs));
+    console.pass_on(command_line::completion(app, shell, jobs));
     return kExitOk;
   };
   auto* completion =
