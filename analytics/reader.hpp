@@ -99,7 +99,7 @@ struct EventsAfter {
 
 // What a client that was away is told of a job.
 struct Missed {
-  using Message = std::variant<views::Trial, views::TrialObservation, DecisionRow, FindingRow>;
+  using Message = std::variant<views::Trial, views::TrialObservation, DecisionRow, FindingRow, views::TrialNote>;
   bool known = false;  // false: it is not kept any more, or too much: everything is to be loaded anew
   std::vector<Message> messages;
 };

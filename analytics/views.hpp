@@ -187,6 +187,12 @@ struct TrialObservation {
   Observation observation;
 };
 
+struct TrialNote {
+  int trial = 0;
+  std::string note;
+};
+BOOST_DESCRIBE_STRUCT(TrialNote, (), (trial, note))
+
 struct Decisions {
   std::vector<DecisionRow> decisions;
   std::vector<std::string> explanation;  // explain_decision() of each, then explain_state()

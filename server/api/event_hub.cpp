@@ -58,6 +58,7 @@ std::string_view type_of(const views::Trial&) { return "trial"; }
 std::string_view type_of(const views::TrialObservation&) { return "observation"; }
 std::string_view type_of(const DecisionRow&) { return "decision"; }
 std::string_view type_of(const FindingRow&) { return "finding"; }
+std::string_view type_of(const views::TrialNote&) { return "note"; }
 
 std::string text_of(const Missed& missed) {
   if (!missed.known) return event_text("gap", "{}");

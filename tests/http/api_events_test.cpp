@@ -89,6 +89,22 @@ TEST_F(ApiEventsTest, AWatcherThatComesBackIsToldWhatItMissed) {
   }
 }
 
+TEST_F(ApiEventsTest, AWatcherThatComesBackIsToldTheNotesOfTrialsThatItMissed) {
+  submit(job_document("watched"));
+  sync("worker-1");
+  std::string last_id;
+  {
+    RawClient first = watch("watched");
+    last_id = read(first, 1).at(0).id;
+  }
+  ASSERT_EQ(send("PUT", "/v1/jobs/watched/trials/0/note", R"({"note": "look at this"})").status, 200);
+  RawClient back = watch("watched", 0, "Last-Event-ID: " + last_id + "\r\n");
+  const auto events = read(back, 3);
+  EXPECT_EQ(events.at(0).type, "trial");
+  EXPECT_EQ(events.at(1).type, "note");
+  EXPECT_EQ(events.at(1).data, Json({{"trial", 0}, {"note", "look at this"}}));
+}
+
 TEST_F(ApiEventsTest, OnlyTheLastOfACommitHasAnIdSoThatNoneIsPassedOver) {
   submit(job_document("watched"));
   const Json order = sync("worker-1").at("order");
