@@ -12,7 +12,7 @@ void Api::add_check_routes() {
   router_.add(
       {"POST",
        "/v1/checks",
-       {"base_dir", "seconds_per_unit"},
+       {"base_dir", "like", "seconds_per_unit"},
        [this](const HttpRequest& request, const PathParameters&, const Respond& respond) { check_document(request, respond); }});
 }
 

@@ -162,7 +162,7 @@ void Api::add_job_routes() {
   };
   router_.add({"POST", "/v1/jobs", {"base_dir", "like", "preflight"}, plain(&Api::create_job)});
   router_.add({"GET", "/v1/jobs", {"state", "limit", "after", "ids", "view"}, plain(&Api::list_jobs)});
-  router_.add({"POST", "/v1/plans", {"base_dir", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
+  router_.add({"POST", "/v1/plans", {"base_dir", "like", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
   router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
   router_.add({"PATCH", "/v1/jobs/{job}", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
                  change_job(request, job, respond);
@@ -274,6 +274,9 @@ void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
   query.limit = static_cast<int>(query_integer(request, "limit", 1, kPageMax, diagnostics).value_or(query.limit));
   query.after = request.query_value("after").value_or("");
   query.ids = job_ids_of(request, diagnostics);
+  for (const char* name : {"state", "limit", "after"}) {
+    if (!query.ids.empty() && request.query_value(name)) diagnostics.error(name, "expected nothing beside `ids`");
+  }
   const std::string view = request.query_value("view").value_or("jobs");
   if (view != "jobs" && view != "cards") diagnostics.error("view", "expected jobs or cards, got " + excerpt(view));
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));

@@ -310,6 +310,10 @@ TEST_F(ApiTest, APlanNeedsNoJobAndStoresNone) {
   EXPECT_GT(plan.at("forecast").at("wall_seconds").get<double>(), 0);
   EXPECT_FALSE(Json::parse(post("/v1/plans", job_document("planned").dump()).body).contains("forecast"));
   EXPECT_EQ(get_json("/v1/jobs").at("jobs").size(), 0u);
+  EXPECT_EQ(post("/v1/jobs", job_document("first").dump()).status, 201);
+  const RawReply like = post("/v1/plans?like=first", R"({"name": "second", "limits": {"max_trials": 7}})");
+  ASSERT_EQ(like.status, 200);
+  EXPECT_EQ(Json::parse(like.body).at("trials"), 7);
   EXPECT_EQ(post("/v1/plans?workers=0", job_document("planned").dump()).status, 400);
   EXPECT_EQ(post("/v1/plans?workers=1&seconds_per_unit=inf", job_document("planned").dump()).status, 400);
   EXPECT_EQ(post("/v1/plans?workers=1&seconds_per_unit=1e8", job_document("planned").dump()).status, 400);

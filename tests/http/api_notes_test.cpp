@@ -108,7 +108,8 @@ TEST_F(ApiNotesTest, CardsThatDidNotChangeAreNotSentAgain) {
 }
 
 TEST_F(ApiNotesTest, CardsRefuseWhatIsNoList) {
-  for (const char* query : {"?view=x", "?view=cards&ids=x", "?view=cards&ids=1,,2", "?view=cards&ids=0", "?ids="})
+  for (const char* query : {"?view=x", "?view=cards&ids=x", "?view=cards&ids=1,,2", "?view=cards&ids=0",
+                            "?ids=", "?ids=1&state=running", "?ids=1&limit=3", "?ids=1&after=x"})
     EXPECT_EQ(get("/v1/jobs" + std::string(query)).status, 400) << query;
   EXPECT_EQ(get_json("/v1/jobs?view=cards&ids=99").at("jobs"), Json::array());
 }

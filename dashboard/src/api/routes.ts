@@ -23,8 +23,8 @@ export function listJobs(after?: string): Promise<{ jobs: Job[]; next: string | 
 // `ids`: those alone, at most cardsMost.
 export const cardsMost = 100;
 export function listCards(which: { after?: string; ids?: readonly number[] } = {}): Promise<CardPage> {
-  const query = which.ids ? `&ids=${which.ids.join(',')}` : which.after ? `&after=${segment(which.after)}` : '';
-  return getJson(`/v1/jobs?view=cards&limit=${pageOfJobs}${query}`);
+  if (which.ids) return getJson(`/v1/jobs?view=cards&ids=${which.ids.join(',')}`);
+  return getJson(`/v1/jobs?view=cards&limit=${pageOfJobs}${which.after ? `&after=${segment(which.after)}` : ''}`);
 }
 
 export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
