@@ -32,7 +32,6 @@ HttpReply reply_of(const DashboardFile& file, const HttpRequest& request) {
   reply.content_type = file.content_type;
   reply.headers.emplace_back("Cache-Control", file.name == kPage ? "no-cache" : "public, max-age=31536000, immutable");
   reply.headers.emplace_back("ETag", file.etag);
-  reply.headers.emplace_back("Vary", "Accept-Encoding");
   if (has_already(request.header("if-none-match"), file.etag)) {
     reply.status = kStatusNotModified;
     return with_rules(std::move(reply));

@@ -240,12 +240,14 @@ void HttpSession::dispatch() {
 
 void HttpSession::send(HttpReply reply) {
   gone_ = nullptr;
+  const bool is_zipped_for_some = !reply.gzip.empty() || is_worth_zipping(reply, service_->options.gzip_bytes_min);
+  if (is_zipped_for_some) reply.headers.emplace_back("Vary", "Accept-Encoding");
   if (accepts_gzip_ && !reply.gzip.empty()) {
     put_zipped(reply, std::move(reply.gzip));
     return send_as_is(std::move(reply));
   }
   queued(reply.body.size());
-  if (!accepts_gzip_ || !is_worth_zipping(reply, service_->options.gzip_bytes_min)) return send_as_is(std::move(reply));
+  if (!accepts_gzip_ || !is_zipped_for_some) return send_as_is(std::move(reply));
   if (reply.body.size() > kZipOnLoopBytesMax) return send_zipped_elsewhere(std::move(reply));
   put_zipped(reply, gzip(reply.body));
   send_as_is(std::move(reply));

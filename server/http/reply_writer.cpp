@@ -1,8 +1,12 @@
 #include "server/http/reply_writer.hpp"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
+#include <string>
 #include <utility>
 
 namespace tuneband::server {
@@ -19,9 +23,16 @@ constexpr std::int64_t kReplyBytesPerMsMin = 32;  // a client that takes a long 
 constexpr std::int64_t kReplyMsMax = 600'000;     // and one that has not all of it by then
 constexpr unsigned kHttp11 = 11;
 
-// The same for every reply. Nothing is to be taken for a page because it looks like one: logs are what a trial printed.
+// As HTTP has it: "Tue, 24 Nov 2026 12:00:00 GMT" (RFC 9110, 5.6.7).
+std::string date_of(std::chrono::system_clock::time_point now) {
+  return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+}
+
+// The same for every reply. Whoever shows how long something goes on needs our clock: theirs may be another. Nothing is to be
+// taken for a page because it looks like one: logs are what a trial printed.
 void set_fields(http::fields& fields, const HttpReply& reply) {
   fields.set(http::field::content_type, reply.content_type);
+  fields.set(http::field::date, date_of(std::chrono::system_clock::now()));
   fields.set("X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : reply.headers) fields.set(name, value);
 }

@@ -94,14 +94,17 @@ std::optional<std::string> take_target(std::string_view target, HttpRequest& req
   }
   request.path = decoded_path(*parsed);
   if (request.path.empty()) request.path = "/";
-  for (const auto& parameter : parsed->params()) request.query.emplace_back(parameter.key, parameter.value);
+  for (const auto& parameter : parsed->params()) {
+    const bool is_nothing = parameter.key.empty() && !parameter.has_value;  // of `?`, or between two `&`
+    if (!is_nothing) request.query.emplace_back(parameter.key, parameter.value);
+  }
   return std::nullopt;
 }
 
 std::optional<std::string> ambiguity(const HttpRequest& request) {
-  if (count_of(request, "host") > 1) return "there is more than one Host";
-  if (count_of(request, "origin") > 1) return "there is more than one Origin";
-  if (count_of(request, "content-type") > 1) return "there is more than one Content-Type";
+  for (const char* name : {"Host", "Origin", "Sec-Fetch-Site", "Content-Type"}) {
+    if (count_of(request, lower_case(name)) > 1) return "there is more than one " + std::string(name);
+  }
   if (count_of(request, "transfer-encoding") == 0) return std::nullopt;
   const bool chunked = lower_case(request.header("transfer-encoding")) == "chunked";
   if (chunked && count_of(request, "transfer-encoding") == 1) return std::nullopt;

@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <time.h>
 #include <zlib.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <ctime>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -653,13 +655,28 @@ TEST(HttpServerTest, ZipsLargeRepliesForClientsThatTakeIt) {
     EXPECT_EQ(zipped.header("content-encoding"), "gzip");
     EXPECT_LT(zipped.body.size(), size / 50);
     EXPECT_EQ(gunzipped(zipped.body, size), std::string(size, 'a'));
-    EXPECT_EQ(client.get(target).body.size(), size);
+    const RawReply plain = client.get(target);
+    EXPECT_EQ(plain.body.size(), size);
+    for (const RawReply* one : {&zipped, &plain}) EXPECT_EQ(one->header("vary"), "Accept-Encoding") << "for what keeps replies";
     for (const char* refused : {"gzip;q=0", "gzip;q=0.0, *", "*;q=0"})
       EXPECT_EQ(client.get(target, "Accept-Encoding: " + std::string(refused) + "\r\n").body.size(), size) << refused;
     for (const char* taken : {"*", "*;q=0, gzip", "br;q=0, gzip"})
       EXPECT_LT(client.get(target, "Accept-Encoding: " + std::string(taken) + "\r\n").body.size(), size / 50) << taken;
   }
-  EXPECT_EQ(client.get("/10", "Accept-Encoding: gzip\r\n").body.size(), 10u);
+  const RawReply small = client.get("/10", "Accept-Encoding: gzip\r\n");
+  EXPECT_EQ(small.body.size(), 10u);
+  EXPECT_EQ(small.header("vary"), "");
+}
+
+TEST(HttpServerTest, RepliesSayWhatTimeItIsHere) {
+  ServedLoop served({}, [](const HttpRequest&, const Respond& respond) { respond->reply(text_reply("a")); });
+  const std::time_t before = std::time(nullptr);
+  const std::string date = served.client().get("/").header("date");
+  std::tm parsed{};
+  ASSERT_NE(::strptime(date.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parsed), nullptr) << date;
+  const std::time_t told = ::timegm(&parsed);
+  EXPECT_GE(told, before);
+  EXPECT_LE(told, std::time(nullptr));
 }
 
 TEST(HttpServerTest, LetsGoOfAClientThatDoesNotTakeItsReply) {

@@ -103,7 +103,8 @@ TEST(RequestRules, ABodySaysThatItIsJson) {
 TEST(RequestRules, ARequestThatCouldBeReadInTwoWaysIsAmbiguous) {
   const auto is_ambiguous = [](Fields fields) { return ambiguity(request_of("POST", "/", std::move(fields))).has_value(); };
   EXPECT_FALSE(is_ambiguous({{"host", "a"}, {"origin", "b"}, {"content-type", "c"}, {"transfer-encoding", "Chunked"}}));
-  for (const char* name : {"host", "origin", "content-type"}) EXPECT_TRUE(is_ambiguous({{name, "a"}, {name, "a"}})) << name;
+  for (const char* name : {"host", "origin", "sec-fetch-site", "content-type"})
+    EXPECT_TRUE(is_ambiguous({{name, "a"}, {name, "a"}})) << name;
   EXPECT_TRUE(is_ambiguous({{"transfer-encoding", "chunked"}, {"transfer-encoding", "chunked"}}));
   for (const char* coding : {"gzip", "gzip, chunked", "chunked, chunked", "identity", ""}) {
     EXPECT_TRUE(is_ambiguous({{"transfer-encoding", coding}})) << coding;
@@ -119,6 +120,9 @@ TEST(RequestRules, ATargetIsPathAndQueryAndMayNameTheHost) {
     return text;
   };
   EXPECT_EQ(read("/v1/a%20b?c=d%26&e", {{"host", "h"}}), "h /v1/a b c=d& e=");
+  EXPECT_EQ(read("/a?", {{"host", "h"}}), "h /a");
+  EXPECT_EQ(read("/a?&b=c&", {{"host", "h"}}), "h /a b=c") << "nothing stands between the borders";
+  EXPECT_EQ(read("/a?=b", {{"host", "h"}}), "h /a =b");
   EXPECT_EQ(read("http://h:1/a?b=c", {{"host", "H:1"}}), "H:1 /a b=c");
   EXPECT_EQ(read("/a%2fb/%2F/c%20d/", {{"host", "h"}}), "h /a%2Fb/%2F/c d/") << "no border between two segments";
   EXPECT_EQ(read("http://H:1", {}), "h:1 /");
