@@ -50,11 +50,15 @@ std::optional<Timestamp> query_time(const HttpRequest& request, const std::strin
   return time;
 }
 
-TimelineQuery timeline_query_of(const HttpRequest& request, Diagnostics& diagnostics) {
+// `now`: of what ends now unless it is told.
+TimelineQuery timeline_query_of(const HttpRequest& request, Diagnostics& diagnostics, std::optional<Timestamp> now = {}) {
   TimelineQuery query;
   query.from = query_time(request, "from", diagnostics);
   query.until = query_time(request, "until", diagnostics);
-  if (query.from && query.until && *query.from >= *query.until) diagnostics.error("until", "expected a time after `from`");
+  const std::optional<Timestamp> end = query.until ? query.until : now;
+  if (query.from && end && *query.from >= *end)
+    diagnostics.error(query.until ? "until" : "from",
+                      query.until ? "expected a time after `from`" : "expected a time that is over");
   query.segments_max = static_cast<int>(
       query_integer(request, "segments_max", kSegmentsAskedMin, kSegmentsAskedMax, diagnostics).value_or(query.segments_max));
   return query;
@@ -118,7 +122,7 @@ void Api::add_timeline_routes() {
   router_.add(
       {"GET", "/v1/workers/timeline", window, [this](const HttpRequest& request, const PathParameters&, const Respond& respond) {
          Diagnostics diagnostics;
-         const TimelineQuery query = timeline_query_of(request, diagnostics);
+         const TimelineQuery query = timeline_query_of(request, diagnostics, read_wall_clock());
          if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
          const auto read = json_of([query](Reader& reader) { return reader.workers_timeline(query, read_wall_clock()); });
          reply_unless_seen(request, query.from && query.until ? versions_.etag_of_all() : "", read, respond, views_);
