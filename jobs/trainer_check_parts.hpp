@@ -30,6 +30,9 @@ std::vector<JobParameter> job_parameters(const XgboostSpec& spec, const std::vec
 // Names, ranges and values of XGBoost's parameters, and what they do not go together with.
 void check_parameters(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics);
 
+// What XGBoost would take and not follow.
+void check_ignored(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics);
+
 // What is trained for and what is measured.
 void check_objective(const XgboostSpec& spec, const std::vector<JobParameter>& parameters,
                      const std::vector<MetricOfJob>& metrics, Diagnostics& diagnostics);

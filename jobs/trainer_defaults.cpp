@@ -51,11 +51,19 @@ const Json* find_fixed(const Json& document, std::string_view name) {
   return values.empty() ? nullptr : &values.front();
 }
 
+// Of an absolute error with hist or approx XGBoost 1.7 sets each leaf to the median of what is left, whatever the learning rate.
+bool has_medians_for_leaves(const Json& document) {
+  const Json* objective = find_fixed(document, "objective");
+  const Json* method = find_fixed(document, "tree_method");
+  const bool exact = find_tuned(document, "tree_method") != nullptr || (method != nullptr && *method == "exact");
+  return objective != nullptr && *objective == "reg:absoluteerror" && !exact;
+}
+
 // Where the order of prefixes is mostly that of their learning rates.
 bool tunes_eta_of_trees(const Json& document) {
   const Json* booster = find_fixed(document, "booster");
   const bool trees = find_tuned(document, "booster") == nullptr && (booster == nullptr || *booster != "gblinear");
-  return trees && find_tuned(document, "eta") != nullptr;
+  return trees && find_tuned(document, "eta") != nullptr && !has_medians_for_leaves(document);
 }
 
 // Whether a trial has a best round on rows that it does not train on, by one value, and a model that can be cut to it.

@@ -81,6 +81,19 @@ TEST(TrainerDefaults, AreShrinkageWhereTheLearningRateOfTreesIsTuned) {
   EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"booster", {{"values", {"gbtree", "gblinear"}}}}})), "prefix");
 }
 
+TEST(TrainerDefaults, ArePrefixesWhereMediansOfLeavesAreWhateverTheLearningRateIs) {
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}})), "prefix");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"objective", "reg:absoluteerror"}}, {{"tree_method", "approx"}})), "prefix");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}, {"tree_method", "exact"}})), "shrinkage");
+  const Json either{{"type", "categorical"}, {"values", {"reg:absoluteerror", "reg:squarederror"}}};
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"objective", either}})), "shrinkage") << "for the trials that follow it";
+  Json document = job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}});
+  document["objective"] = {{"metric", "validation-mae"}};
+  write_trainer_defaults(document);
+  EXPECT_FALSE(document["trainer"].contains("adapt_eta"));
+  EXPECT_FALSE(document["scheduler"].contains("first_resource"));
+}
+
 // As in `trainer.parameters`: all trials have it.
 TEST(TrainerDefaults, TakeOneValueOfTheSearchSpaceForWhatItIs) {
   const Json one_eta[] = {0.1,

@@ -634,6 +634,36 @@ TEST(TrainerCheck, WhatXgboostRefusesTogetherIsRefusedBeforeATrial) {
   EXPECT_THAT(check(json, {{"max_depth", false, false, 1, 5, {}}}).errors, IsEmpty());
 }
 
+TEST(TrainerCheck, WhatMediansOfLeavesDoNotKeepIsToldOfAnAbsoluteError) {
+  const auto found = [](const Json& parameters, const std::vector<TunedParameter>& tuned = {}) {
+    Json json = xgboost();
+    json["eval_metric"] = "mae";
+    json["parameters"] = parameters;
+    if (!json["parameters"].contains("objective")) json["parameters"]["objective"] = "reg:absoluteerror";
+    return check(json, tuned, "validation-mae", false);
+  };
+  const auto directions = ElementsAre(
+      "trainer.parameters.monotone_constraints: is not kept with reg:absoluteerror and a tree_method other than exact: XGBoost "
+      "sets leaves to medians, in whatever order (set tree_method to exact, or use reg:pseudohubererror)");
+  EXPECT_THAT(found({{"monotone_constraints", "(1)"}}).errors, directions);
+  EXPECT_THAT(found({{"monotone_constraints", "(1)"}, {"tree_method", "approx"}}).errors, directions);
+  EXPECT_THAT(found({{"monotone_constraints", "(1)"}}, {{"tree_method", true, false, {}, {}, {"exact", "hist"}}}).errors,
+              directions);
+  EXPECT_THAT(found({{"monotone_constraints", "(1)"}, {"tree_method", "exact"}}).errors, IsEmpty());
+  EXPECT_THAT(found({{"monotone_constraints", "(1)"}, {"objective", "reg:squarederror"}}).errors, IsEmpty());
+  const auto forest = [](const std::string& path) {
+    return ElementsAre(StartsWith(path + ".num_parallel_tree: cannot be above 1 with reg:absoluteerror"));
+  };
+  EXPECT_THAT(found({{"num_parallel_tree", 2}}).errors, forest("trainer.parameters"));
+  EXPECT_THAT(found({}, {integer("num_parallel_tree", 1, 2)}).errors, forest("search_space"));
+  EXPECT_THAT(found({{"num_parallel_tree", 1}}).errors, IsEmpty());
+  EXPECT_THAT(found({{"num_parallel_tree", 2}, {"tree_method", "exact"}}).errors, IsEmpty());
+  EXPECT_THAT(found({}, {real("learning_rate", 0.1, 0.5)}).warnings,
+              ElementsAre(StartsWith("search_space.learning_rate: has no effect with reg:absoluteerror")));
+  EXPECT_THAT(found({{"booster", "dart"}}, {real("eta", 0.1, 0.5)}).warnings, IsEmpty()) << "it weighs the trees that are back";
+  EXPECT_THAT(found({{"booster", "gblinear"}}, {real("eta", 0.1, 0.5)}).warnings, IsEmpty());
+}
+
 TEST(TrainerCheck, EvalMetricsAreKnownAndSuitTheObjective) {
   const auto metrics = [](const Json& list) {
     Json json = xgboost();

@@ -1,0 +1,45 @@
+// Parameters that XGBoost 1.7 takes and does not follow: a trial would not be what its configuration says.
+#include <algorithm>
+
+#include "jobs/trainer_check_parts.hpp"
+#include "jobs/xgboost_parameters.hpp"
+
+namespace tuneband {
+
+namespace {
+
+// Each value that it may have is this one.
+bool is_always(const std::vector<JobParameter>& parameters, std::string_view name, std::string_view value) {
+  const JobParameter* parameter = find_parameter(parameters, name);
+  return parameter != nullptr && parameter->values == std::vector<std::string>{std::string(value)};
+}
+
+bool may_be_above_one(const JobParameter& parameter) {
+  if (parameter.tuned != nullptr && parameter.tuned->max > 1.0) return true;
+  return std::any_of(parameter.values.begin(), parameter.values.end(), [](const std::string& value) { return value != "1"; });
+}
+
+// With hist and approx it sets the leaves of a tree that is grown to the medians of what is left of their rows: whatever the
+// learning rate, the other trees of the round, and the order that its constraints ask for.
+void check_medians(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (!takes(parameters, "objective", "reg:absoluteerror") || is_always(parameters, "tree_method", "exact") ||
+      is_always(parameters, "booster", "gblinear"))
+    return;
+  const std::string because = " with reg:absoluteerror and a tree_method other than exact: XGBoost sets leaves to medians";
+  const std::string hint = "set tree_method to exact, or use reg:pseudohubererror";
+  if (const JobParameter* directions = find_parameter(parameters, "monotone_constraints"))
+    diagnostics.error(directions->path, "is not kept" + because + ", in whatever order", hint);
+  if (const JobParameter* trees = find_parameter(parameters, "num_parallel_tree"); trees != nullptr && may_be_above_one(*trees))
+    diagnostics.error(trees->path, "cannot be above 1" + because + ", and the trees of a round add up to several times that",
+                      hint);
+  if (const JobParameter* eta = find_parameter(parameters, "eta"); eta != nullptr && !takes(parameters, "booster", "dart"))
+    diagnostics.warning(eta->path, "has no effect" + because + ", however small the learning rate", hint);
+}
+
+}  // namespace
+
+void check_ignored(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  check_medians(parameters, diagnostics);
+}
+
+}  // namespace tuneband
