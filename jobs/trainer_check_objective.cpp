@@ -149,13 +149,12 @@ void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, co
 
 // What is not said trains, and measures something else than its user thinks.
 void check_default_objective(const XgboostSpec& spec, const MetricOfJob& first, Diagnostics& diagnostics) {
-  constexpr std::array<std::string_view, 4> kOfTwo{"logloss", "error", "auc", "aucpr"};
   constexpr std::array<std::string_view, 2> kOfMore{"merror", "mlogloss"};
   for (const std::string& name : eval_metrics_for(spec, first.name)) {
     const XgboostMetric* metric = find_xgboost_metric(name);
     if (metric == nullptr) continue;
     const bool of_more = std::find(kOfMore.begin(), kOfMore.end(), metric->name) != kOfMore.end();
-    if (!of_more && std::find(kOfTwo.begin(), kOfTwo.end(), metric->name) == kOfTwo.end()) continue;
+    if (!of_more && !measures_two_classes(*metric)) continue;
     diagnostics.warning(join_path(kFixedPath, "objective"),
                         "is not set: XGBoost trains a regression (" + std::string(kXgboostObjectiveDefault) + "), and `" + name +
                             "` is for classes",

@@ -333,6 +333,11 @@ const std::vector<std::string>& xgboost_metric_names() {
   return names;
 }
 
+bool measures_two_classes(const XgboostMetric& metric) {
+  constexpr std::array<std::string_view, 4> kOfTwo{"logloss", "error", "auc", "aucpr"};
+  return std::find(kOfTwo.begin(), kOfTwo.end(), metric.name) != kOfTwo.end();
+}
+
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective) {
   constexpr std::array<std::string_view, 2> kMulticlassOnly{"merror", "mlogloss"};
   constexpr std::array<std::string_view, 6> kMulticlassToo{"merror", "mlogloss", "auc", "aucpr", "mphe", "cox-nloglik"};

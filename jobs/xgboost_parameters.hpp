@@ -71,6 +71,9 @@ const std::vector<std::string>& xgboost_metric_names();
 // As XGBoost names it where it reports it: "error" for "error@0.50".
 std::string reported_name(std::string_view name_with_suffix);
 
+// Whether it takes a label for the share of 1 in its row: of two classes, or of the objectives that know no classes.
+bool measures_two_classes(const XgboostMetric& metric);
+
 // Why XGBoost would refuse this metric for this objective: a sentence. "" when it would not.
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective);
 

@@ -324,6 +324,51 @@ TEST_F(DataDoubts, MetricsThatALabelHasNoneOfAreTold) {
   EXPECT_THAT(found("-0.9", "rmsle"), IsEmpty());
 }
 
+TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedOfOtherLabels) {
+  const auto found = [this](const std::string& label, const std::string& objective, const std::string& metric) {
+    return found_in(csv("a,y\n1,0\n2," + label + "\n3,1\n4,0.5\n"), job(objective, "validation-" + metric));
+  };
+  for (const char* metric : {"logloss", "error", "error@0.7", "auc", "aucpr"}) {
+    EXPECT_THAT(found("7", "reg:squarederror", metric),
+                ElementsAre("trainer.data.label: the validation data has the label 7, and `" + std::string(metric) +
+                            "` of reg:squarederror needs labels between 0 and 1 (measure rmse or mae, or train for classes)"));
+    EXPECT_THAT(found("-2", "survival:cox", metric), ElementsAre(HasSubstr("measure cox-nloglik"))) << metric;
+    EXPECT_THAT(found("1", "reg:squarederror", metric), IsEmpty()) << metric;
+  }
+  EXPECT_THAT(found("7", "reg:squarederror", "rmse"), IsEmpty());
+  EXPECT_THAT(found_in(csv("a,y\n1,0\n2,1\n3,2\n4,0\n"), multiclass(3, "validation-auc")), IsEmpty());
+  EXPECT_THAT(found_in(csv("a,y\n1,-1\n2,1\n3,1\n"), binary_), ElementsAre(StartsWith("warning trainer.data.label: the labels")));
+  DataSpec positive = csv("a,y\n1,7\n2,9\n3,7\n");
+  positive.positive = "9";
+  EXPECT_THAT(found_in(positive, job("reg:squarederror", "validation-auc")), IsEmpty()) << "it counts as 1, and 7 as 0";
+}
+
+TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedWhereverTheyAreMeasured) {
+  const std::string classes = "a,y\n1,0\n2,1\n";
+  DataSpec spec = csv("a,y\n1,0\n2,7\n");
+  spec.validation = dir_.write("validation.csv", classes);
+  const Json regression = job("reg:squarederror", "validation-auc");
+  EXPECT_THAT(found_in(spec, regression), IsEmpty()) << "nothing is measured on the rows of the training";
+  spec.test = spec.train.front();
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("the test data has the label 7, and `auc`")));
+  spec.test.reset();
+  spec.validation = FoldsSpec{2, 0};
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("the training data has the label 7, and `auc`")));
+}
+
+TEST_F(DataDoubts, OfGradesTheAucOfPairsIsMeasuredAndOtherMetricsOfTwoClassesAreRefused) {
+  const auto found = [this](const std::string& grade, const std::string& metric) {
+    DataSpec spec;
+    spec.format = DataFormat::libsvm;
+    spec.train = {dir_.write("train.libsvm", grade + " qid:1 0:1\n0 qid:1 0:2\n")};
+    spec.validation = spec.train.front();
+    return found_in(spec, job("rank:pairwise", "validation-" + metric));
+  };
+  EXPECT_THAT(found("2", "auc"), IsEmpty());
+  EXPECT_THAT(found("1", "aucpr"), IsEmpty());
+  EXPECT_THAT(found("2", "aucpr"), ElementsAre(HasSubstr("`aucpr` of rank:pairwise needs labels between 0 and 1 (measure ndcg")));
+}
+
 TEST_F(DataDoubts, LabelsOfSignsAreRefusedWhereObjectivesWouldTakeThemInTwoWays) {
   const DataSpec spec = csv("a,y\n1,-1\n2,1\n3,-1\n4,1\n5,1\n6,-1\n7,1\n8,-1\n9,1\n");
   Json both = job("", "validation-rmse");

@@ -149,6 +149,21 @@ void check_defined(const XgboostSpec& spec, const Json& job, const LoadedTables&
   }
 }
 
+// Whether what is measured can be, of the rows that it is measured on.
+Result<void> check_measured(const XgboostSpec& spec, const Json& job, const XgboostObjective& objective,
+                            const DataLabels& labels) {
+  const std::string of_job = objective_metric_of(job);
+  const std::vector<std::string> measured = eval_metrics_for(spec, of_job);
+  const auto check = [&objective](const std::vector<std::string>& metrics, const LabelFacts& facts, const std::string& rows) {
+    return check_metrics_of_labels(objective, metrics, facts, rows);
+  };
+  if (spec.eval_train || spec.data.folds() > 0) {
+    if (auto checked = check(measured, labels.train, "the training data"); !checked) return checked;
+  }
+  if (auto checked = check(measured, labels.validation, "the validation data"); !checked || !labels.test) return checked;
+  return check(eval_metrics_for({}, of_job), *labels.test, "the test data");
+}
+
 // Of the fold of each row of the training data; nothing: it was said what is wrong.
 std::optional<std::vector<int>> check_folds(const XgboostSpec& spec, const LoadedTables& tables, XgboostTask task,
                                             const DataLabels& labels, Diagnostics& diagnostics) {
@@ -205,8 +220,9 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
       diagnostics.warning("trainer.data.label", "the labels are -1 and 1, and " + name + " needs 0 and 1: -1 counts as 0",
                           "a model's predictions are the probability of 1");
     }
-    const auto checked =
+    auto checked =
         check_labels(*objective, class_count(spec, job), tables.encoding.label, labels, tables.rows_of_all.has_value());
+    if (checked) checked = check_measured(spec, job, *objective, labels);
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
     if (!checked || tables.rows_of_all) continue;
     const auto folds = check_folds(spec, tables, objective->task, labels, diagnostics);

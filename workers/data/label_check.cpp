@@ -141,4 +141,22 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   return {};
 }
 
+// The AUC of a ranking is of pairs of grades, whatever they are, and multi: objectives have one of each class.
+Result<void> check_metrics_of_labels(const XgboostObjective& objective, const std::vector<std::string>& metrics,
+                                     const LabelFacts& facts, const std::string& rows) {
+  if (objective.task == XgboostTask::multiclass || (facts.min >= 0 && facts.max <= 1)) return {};
+  const bool ranks = objective.task == XgboostTask::ranking;
+  for (const std::string& name : metrics) {
+    const auto* metric = find_xgboost_metric(name);
+    if (metric == nullptr || !measures_two_classes(*metric) || (ranks && metric->name == "auc")) continue;
+    const std::string hint = ranks                                     ? "measure ndcg or map"
+                             : objective.task == XgboostTask::survival ? "measure cox-nloglik"
+                                                                       : "measure rmse or mae, or train for classes";
+    return label_fault(rows + " has the label " + format_number(facts.min < 0 ? facts.min : facts.max) + ", and `" + name +
+                           "` of " + objective.name + " needs labels between 0 and 1",
+                       hint);
+  }
+  return {};
+}
+
 }  // namespace tuneband::workers

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "jobs/xgboost_parameters.hpp"
@@ -47,5 +49,9 @@ bool make_signs_classes(LoadedTables& tables, bool binary);
 // expected. Of a `sample` nothing is said that rows beyond it may mend.
 Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const DataLabels& labels,
                           bool sample = false);
+
+// Whether these metrics can be measured on `rows`, "the test data", which have such labels. Errors: as of check_labels().
+Result<void> check_metrics_of_labels(const XgboostObjective& objective, const std::vector<std::string>& metrics,
+                                     const LabelFacts& facts, const std::string& rows);
 
 }  // namespace tuneband::workers
