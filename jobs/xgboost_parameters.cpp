@@ -340,13 +340,13 @@ bool measures_two_classes(const XgboostMetric& metric) {
 
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective) {
   constexpr std::array<std::string_view, 2> kMulticlassOnly{"merror", "mlogloss"};
-  constexpr std::array<std::string_view, 6> kMulticlassToo{"merror", "mlogloss", "auc", "aucpr", "mphe", "cox-nloglik"};
+  constexpr std::array<std::string_view, 4> kMulticlassToo{"merror", "mlogloss", "auc", "aucpr"};
   const auto in = [&metric](const auto& names) { return std::find(names.begin(), names.end(), metric.name) != names.end(); };
   if (metric.name == "aft-nloglik" || metric.name == "interval-regression-accuracy") {
     return "`" + metric.name + "` needs labels that are intervals, which are not supported";
   }
   if (objective.task == XgboostTask::multiclass) {
-    if (in(kMulticlassToo) || metric.name == "ams") return "";
+    if (in(kMulticlassToo)) return "";
     return "`" + metric.name + "` cannot measure " + objective.name + ", which has more than two classes";
   }
   if (in(kMulticlassOnly)) return "`" + metric.name + "` is for objectives with more than two classes, not for " + objective.name;

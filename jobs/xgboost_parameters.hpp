@@ -74,7 +74,8 @@ std::string reported_name(std::string_view name_with_suffix);
 // Whether it takes a label for the share of 1 in its row: of two classes, or of the objectives that know no classes.
 bool measures_two_classes(const XgboostMetric& metric);
 
-// Why XGBoost would refuse this metric for this objective: a sentence. "" when it would not.
+// Why XGBoost would refuse this metric for this objective, or hold the labels against other numbers than they are of: a sentence.
+// "" when it would not.
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective);
 
 }  // namespace tuneband
