@@ -36,10 +36,38 @@ void check_medians(const std::vector<JobParameter>& parameters, Diagnostics& dia
     diagnostics.warning(eta->path, "has no effect" + because + ", however small the learning rate", hint);
 }
 
+// Whether trials may differ in it.
+bool differs(const JobParameter& parameter) {
+  const TunedParameter* tuned = parameter.tuned;
+  return tuned != nullptr && (tuned->values.size() > 1 || (tuned->values.empty() && tuned->min != tuned->max));
+}
+
+// A linear model has neither trees nor constraints.
+void check_linear(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (!takes(parameters, "booster", "gblinear")) return;
+  for (const char* name : {"monotone_constraints", "interaction_constraints"}) {
+    const JobParameter* constraints = find_parameter(parameters, name);
+    if (constraints == nullptr) continue;
+    diagnostics.error(constraints->path, "is for trees, and `booster` may be gblinear, which does not keep it",
+                      "use gbtree or dart");
+  }
+  if (!is_always(parameters, "booster", "gblinear")) return;
+  for (const char* name :
+       {"gamma", "max_depth", "max_leaves", "max_bin", "grow_policy", "min_child_weight", "subsample", "colsample_bytree",
+        "colsample_bylevel", "colsample_bynode", "tree_method", "num_parallel_tree", "max_cat_to_onehot", "max_cat_threshold",
+        "sample_type", "normalize_type", "rate_drop", "skip_drop", "one_drop"}) {
+    const JobParameter* of_trees = find_parameter(parameters, name);
+    if (of_trees == nullptr || !differs(*of_trees)) continue;
+    diagnostics.warning(of_trees->path, "is for trees, and `booster` is gblinear: trials that differ in it alone are the same",
+                        "leave it out, or use gbtree");
+  }
+}
+
 }  // namespace
 
 void check_ignored(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
   check_medians(parameters, diagnostics);
+  check_linear(parameters, diagnostics);
 }
 
 }  // namespace tuneband

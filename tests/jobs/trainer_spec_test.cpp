@@ -664,6 +664,32 @@ TEST(TrainerCheck, WhatMediansOfLeavesDoNotKeepIsToldOfAnAbsoluteError) {
   EXPECT_THAT(found({{"booster", "gblinear"}}, {real("eta", 0.1, 0.5)}).warnings, IsEmpty());
 }
 
+TEST(TrainerCheck, WhatIsForTreesIsToldOfALinearModel) {
+  const auto found = [](const Json& parameters, const std::vector<TunedParameter>& tuned) {
+    Json json = xgboost();
+    json["parameters"].update(parameters);
+    return check(json, tuned);
+  };
+  const TunedParameter booster{"booster", true, false, {}, {}, {"gbtree", "gblinear"}};
+  const Json linear{{"booster", "gblinear"}};
+  for (const char* name : {"monotone_constraints", "interaction_constraints"}) {
+    const auto refused =
+        ElementsAre("trainer.parameters." + std::string(name) + ": is for trees, and `booster` may be gblinear, " +
+                    "which does not keep it (use gbtree or dart)");
+    EXPECT_THAT(found({{name, "[]"}, {"booster", "gblinear"}}, {}).errors, refused);
+    EXPECT_THAT(found({{name, "[]"}}, {booster}).errors, refused);
+    EXPECT_THAT(found({{name, "[]"}}, {}).errors, IsEmpty());
+  }
+  EXPECT_THAT(found(linear, {integer("max_depth", 2, 5)}).warnings,
+              ElementsAre(StartsWith("search_space.max_depth: is for trees, and `booster` is gblinear")));
+  const TunedParameter policy{"grow_policy", true, false, {}, {}, {"depthwise", "lossguide"}};
+  EXPECT_THAT(found(linear, {policy, real("min_split_loss", 0, 1)}).warnings, testing::SizeIs(2));
+  EXPECT_THAT(found(linear, {integer("max_depth", 5, 5), {"max_bin", false, false, {}, {}, {"64"}}}).warnings, IsEmpty());
+  EXPECT_THAT(found(linear, {real("eta", 0.1, 1), real("lambda", 0, 1), real("alpha", 0, 1)}).warnings, IsEmpty());
+  EXPECT_THAT(found({{"max_depth", 5}, {"booster", "gblinear"}}, {}).warnings, IsEmpty()) << "it is the same for all";
+  EXPECT_THAT(found(Json::object(), {booster, integer("max_depth", 2, 5)}).warnings, IsEmpty());
+}
+
 TEST(TrainerCheck, EvalMetricsAreKnownAndSuitTheObjective) {
   const auto metrics = [](const Json& list) {
     Json json = xgboost();
