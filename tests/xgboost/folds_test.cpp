@@ -97,6 +97,16 @@ TEST(Folds, DependOnTheSeedAlone) {
   }
 }
 
+TEST(Folds, HoldOutARowThatCountsEach) {
+  Table table = labelled(cycling(20, 2));
+  const auto folds = folds_of_rows(table, {4, 1}, true);
+  for (const int fold : *folds) table.weights.push_back(fold == 2 ? 0 : 1);
+  EXPECT_THAT(describe(folds_of_rows(table, {4, 1}, true).error()),
+              testing::StartsWith("trainer.data.folds: every row that fold 3 of 4 holds out has the weight 0"));
+  table.weights[static_cast<std::size_t>(std::find(folds->begin(), folds->end(), 2) - folds->begin())] = 0.5;
+  EXPECT_EQ(*folds_of_rows(table, {4, 1}, true), *folds);
+}
+
 TEST(Folds, KeepTheRowsOfAQueryTogether) {
   Table table = labelled(std::vector<float>(20, 0));
   table.query_sizes = {3, 1, 4, 2, 5, 5};

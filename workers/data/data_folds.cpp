@@ -74,11 +74,7 @@ Result<std::vector<int>> folds_of_groups(const Table& table, const FoldsSpec& sp
   return folds;
 }
 
-}  // namespace
-
-bool are_stratified(XgboostTask task, const DataLabels& labels) { return labels.train.whole && tells_classes_apart(task); }
-
-Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified, const LabelColumn& column) {
+Result<std::vector<int>> dealt_rows(const Table& table, const FoldsSpec& spec, bool stratified, const LabelColumn& column) {
   if (!table.query_sizes.empty()) return folds_of_queries(table, spec);
   if (!table.groups.empty()) return folds_of_groups(table, spec);
   if (table.rows() < static_cast<std::size_t>(spec.count))
@@ -91,6 +87,31 @@ Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec
       return too_few(rows, counted(rows, "row has", "rows have") + " the label " + label_in_words(column, label), spec.count);
   }
   return deal(table.labels, spec);
+}
+
+// Of rows that all count nothing XGBoost says that the error is 0.
+Result<void> check_weights(const Table& table, const std::vector<int>& folds, int count) {
+  std::vector<bool> counts(static_cast<std::size_t>(count), table.weights.empty());
+  for (std::size_t row = 0; row < table.weights.size(); ++row) {
+    if (table.weights[row] > 0) counts[static_cast<std::size_t>(folds[row])] = true;
+  }
+  const auto nothing = std::find(counts.begin(), counts.end(), false);
+  if (nothing == counts.end()) return {};
+  return Error{ErrorCode::invalid_argument,
+               "every row that fold " + std::to_string(nothing - counts.begin() + 1) + " of " + std::to_string(count) +
+                   " holds out has the weight 0",
+               "trainer.data.folds", "use fewer folds or another seed, or leave out the rows that count nothing"};
+}
+
+}  // namespace
+
+bool are_stratified(XgboostTask task, const DataLabels& labels) { return labels.train.whole && tells_classes_apart(task); }
+
+Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified, const LabelColumn& column) {
+  auto folds = dealt_rows(table, spec, stratified, column);
+  if (!folds) return folds;
+  if (auto checked = check_weights(table, *folds, spec.count); !checked) return checked.error();
+  return folds;
 }
 
 FoldRows rows_of_fold(const Table& table, const std::vector<int>& folds, int fold) {

@@ -17,7 +17,8 @@ bool are_stratified(XgboostTask task, const DataLabels& labels);
 // of a query or a group stay together, and nothing is stratified then. Of groups the largest is dealt out first, to the fold with
 // the fewest rows. Else the numbers of rows (of queries) of two folds differ by 1 at most; so
 // do, where stratified, those of each class (Kohavi 1995, "A study of cross-validation and bootstrap", section 2.2).
-// Errors at "trainer.data.folds": fewer rows, queries, groups, or rows of a class, than folds. `column` has the classes' texts.
+// Errors at "trainer.data.folds": fewer rows, queries, groups, or rows of a class, than folds; a fold whose rows all have the
+// weight 0. `column` has the classes' texts.
 Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified,
                                        const LabelColumn& column = {});
 
