@@ -30,17 +30,19 @@ void check_classes(const std::vector<JobParameter>& parameters, const XgboostObj
   }
 }
 
+// XGBoost starts from its logit or its logarithm.
 void check_base_score(const std::vector<JobParameter>& parameters, const XgboostObjective& objective, Diagnostics& diagnostics) {
+  constexpr std::array<std::string_view, 3> kOfLogits{"binary:logistic", "binary:logitraw", "reg:logistic"};
+  constexpr std::array<std::string_view, 4> kOfLogarithms{"reg:gamma", "reg:tweedie", "count:poisson", "survival:cox"};
+  const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), objective.name) != names.end(); };
   const JobParameter* score = find_parameter(parameters, "base_score");
-  if (score == nullptr ||
-      !(objective.name == "binary:logistic" || objective.name == "binary:logitraw" || objective.name == "reg:logistic"))
-    return;
+  if (score == nullptr || !(is_in(kOfLogits) || is_in(kOfLogarithms))) return;
   for (const std::string& value : score->values) {
     const auto number = parse_number(value);
-    if (number && !(*number > 0 && *number < 1)) {
-      diagnostics.error(score->path,
-                        "expected a number between 0 and 1 (both excluded) for " + objective.name + ", got " + value);
-    }
+    if (!number || (*number > 0 && (*number < 1 || is_in(kOfLogarithms)))) continue;
+    diagnostics.error(score->path, std::string("expected a number ") +
+                                       (is_in(kOfLogarithms) ? "above 0" : "between 0 and 1 (both excluded)") + " for " +
+                                       objective.name + ", got " + value);
   }
 }
 

@@ -89,7 +89,7 @@ const std::vector<XgboostParameter>& parameters() {
       integer("num_class", {}, 0),
       real("scale_pos_weight", {}, kZeroOrMore),
       real("tweedie_variance_power", {}, {1, 2, true, true}),
-      real("huber_slope", {}, {}),
+      real("huber_slope", {}, {0, kNoLimit, true, false}),
       integer("num_pairsample", {}, 1),
       real("fix_list_weight", {}, kZeroOrMore),
       word("aft_loss_distribution", {"normal", "logistic", "extreme"}),
@@ -215,7 +215,8 @@ const std::vector<std::string>& words_of(const XgboostParameter& parameter) {
 bool suffix_fits(const XgboostMetric& metric, std::string_view suffix) {
   if (suffix.ends_with('-')) suffix.remove_suffix(1);
   const auto number = parse_number(suffix);
-  if (metric.name == "tweedie-nloglik") return number && *number >= 1 && *number < 2;  // the variance's power
+  if (metric.name == "tweedie-nloglik")
+    return number && *number > 1 && *number < 2;  // the variance's power; of 1 XGBoost takes it, and it is infinite
   return number && std::isfinite(*number);
 }
 

@@ -541,6 +541,19 @@ TEST(TrainerCheck, ABaseScoreOfALogisticObjectiveIsAProbability) {
   }
 }
 
+TEST(TrainerCheck, ABaseScoreOfWhichTheLogarithmIsTakenIsAboveZero) {
+  for (const char* objective : {"reg:gamma", "reg:tweedie", "count:poisson", "survival:cox"}) {
+    Json json = xgboost();
+    json["parameters"]["objective"] = objective;
+    for (const double wrong : {-0.5, 0.0}) {
+      json["parameters"]["base_score"] = wrong;
+      EXPECT_THAT(check(json).errors, ElementsAre(HasSubstr("base_score: expected a number above 0 for "))) << objective << wrong;
+    }
+    json["parameters"]["base_score"] = 1.5;
+    EXPECT_THAT(check(json).errors, IsEmpty()) << objective;
+  }
+}
+
 TEST(TrainerCheck, AnObjectiveThatNeedsIntervalsIsRefusedWhereItStands) {
   Json json = xgboost();
   json["parameters"].erase("objective");

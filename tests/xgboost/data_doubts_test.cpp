@@ -343,6 +343,17 @@ TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedOfOtherLabels) {
   EXPECT_THAT(found_in(positive, job("reg:squarederror", "validation-auc")), IsEmpty()) << "it counts as 1, and 7 as 0";
 }
 
+TEST_F(DataDoubts, TimesWithoutAnEventAreRefused) {
+  const Json cox = job("survival:cox", "validation-cox-nloglik");
+  EXPECT_THAT(
+      found_in(csv("a,y\n1,-3\n2,-5\n3,0\n"), cox),
+      ElementsAre(StartsWith("trainer.data.label: the training data has no label above 0, which survival:cox takes for")));
+  DataSpec spec = csv("a,y\n1,-3\n2,5\n3,2\n");
+  EXPECT_THAT(found_in(spec, cox), IsEmpty());
+  spec.test = dir_.write("test.csv", "a,y\n1,-3\n");
+  EXPECT_THAT(found_in(spec, cox), ElementsAre(HasSubstr("the test data has no label above 0")));
+}
+
 TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedWhereverTheyAreMeasured) {
   const std::string classes = "a,y\n1,0\n2,1\n";
   DataSpec spec = csv("a,y\n1,0\n2,7\n");

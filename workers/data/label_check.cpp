@@ -65,6 +65,13 @@ Result<void> check_range(const XgboostObjective& objective, int classes, const L
                      objective.task == XgboostTask::binary ? "name the label that counts as 1 in trainer.data.positive" : "");
 }
 
+// Labels are times, negative where nothing happened until then: without an event there is nothing to learn or to measure.
+Result<void> check_events(const XgboostObjective& objective, const LabelFacts& facts, const std::string& rows) {
+  if (objective.name != "survival:cox" || facts.max > 0) return {};
+  return label_fault(rows + " has no label above 0, which " + objective.name + " takes for the time of an event",
+                     "write the times of events as they are, and negative those at which nothing had happened yet");
+}
+
 }  // namespace
 
 std::string label_in_words(const LabelColumn& column, float label) {
@@ -129,6 +136,11 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   if (!sample && tells_classes_apart(objective.task) && train.min == train.max) {
     return label_fault("every row of the training data has the label " + format_number(train.min) +
                        ": there is nothing to tell apart");
+  }
+  if (!sample) {
+    if (auto checked = check_events(objective, train, "the training data"); !checked) return checked;
+    if (auto checked = check_events(objective, validation, "the validation data"); !checked) return checked;
+    if (auto checked = test ? check_events(objective, *test, "the test data") : Result<void>(); !checked) return checked;
   }
   if (objective.task == XgboostTask::ranking && train.weights) {
     return label_fault("the rows have weights, and " + objective.name + " takes none: XGBoost weighs queries, not rows",
