@@ -129,7 +129,7 @@ class XgboostTensorsAre : public testing::TestWithParam<Task> {
     const std::string metric = learning.classes > 2 ? "validation-mlogloss" : "validation-logloss";
     trial_ = std::make_unique<TrialUnderTest>(std::move(trainer), Json{{"eta", 0.3}}, metric);
     trial_->order().debug = Json::parse(R"({"save": {"every": 2}, "collections": {"feature_importance": {"save": {"every": 1}},
-                                            "shap": {"raw": true, "save": {"steps": [2, 3, 7]}}}, "rules": []})");
+                                            "shap": {"raw": true, "save": {"steps": [2, 3, 5, 7]}}}, "rules": []})");
     const auto runner = make_xgboost_runner({});
     // A pause on the way: what came before it is read from the checkpoint.
     const TrialOutcome first = trial_->run(*runner, 0, 3);
@@ -257,6 +257,8 @@ INSTANTIATE_TEST_SUITE_P(Task, XgboostTensorsAre,
                                          Task{"ParallelTrees",
                                               R"({"objective": "binary:logistic", "num_parallel_tree": 2, "subsample": 0.8})"},
                                          Task{"Dart", R"({"objective": "binary:logistic", "booster": "dart", "max_depth": 3})"},
+                                         Task{"DartThatDrops", R"({"objective": "binary:logistic", "booster": "dart",
+                                                                   "max_depth": 3, "rate_drop": 0.5, "one_drop": true})"},
                                          Task{"Linear", R"({"objective": "binary:logistic", "booster": "gblinear"})"}),
                          [](const auto& test) { return test.param.name; });
 

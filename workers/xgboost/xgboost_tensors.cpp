@@ -72,6 +72,7 @@ XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> record
       data_(std::move(data)),
       parameters_(parameters),
       is_linear_(parameter_or(parameters_, "booster", "gbtree") == "gblinear"),
+      changes_earlier_trees_(parameter_or(parameters_, "booster", "gbtree") == "dart"),
       usage_(::getpid(), threads),
       first_step_(from_nothing) {
   if (!from_nothing) return;
@@ -212,7 +213,7 @@ void XgboostTensors::add_trees(std::int64_t step, XgboostBooster& booster) {
   add("trees/cover", trees->covers);
 }
 
-// Only the trees since the last time are computed, and added.
+// Only the trees since the last time are computed, and added; but of dart, whose later rounds weigh earlier trees anew.
 void XgboostTensors::add_shap(std::int64_t step, XgboostBooster& booster) {
   if (data_->validation.handle() == nullptr) return;
   const debugger::Collection* collection = recorder_->spec().collection("shap");
@@ -221,6 +222,10 @@ void XgboostTensors::add_shap(std::int64_t step, XgboostBooster& booster) {
     auto rows = data_->validation.first_rows(static_cast<std::size_t>(collection->rows));
     if (!there(rows)) return;
     shap_rows_.emplace(std::move(*rows));
+  }
+  if (changes_earlier_trees_) {
+    shap_rounds_ = 0;
+    shap_.clear();
   }
   const auto added = booster.contributions(*shap_rows_, shap_rounds_, static_cast<int>(step));
   if (!there(added)) return;

@@ -55,6 +55,7 @@ class XgboostTensors {
   std::shared_ptr<const WarmData> data_;
   XgboostParameters parameters_;
   bool is_linear_;
+  bool changes_earlier_trees_;
   os::ProcessUsage usage_;
   std::int64_t saved_step_ = 0;
   bool first_step_ = true;
