@@ -215,6 +215,27 @@ TEST(XgboostGradients, AreThoseThatXgboostMakesTheNextTreeFor) {
   }
 }
 
+// XGBoost writes names into the JSON of its trees as they are.
+TEST(XgboostTrees, AreSeenWhateverTheFeaturesAreCalled) {
+  const test::TemporaryDir data;
+  std::vector<std::vector<double>> leaves;
+  for (const char* names : {"a,b,c,y\n", "\"a\"\"1\",b\\2,c\t3,y\n"}) {
+    const std::string text = table(0, 200, 2);
+    const std::string file = data.write("train.csv", names + text.substr(text.find('\n') + 1));
+    TrialUnderTest trial({{"type", "xgboost"},
+                          {"data", {{"train", file}, {"label", "y"}, {"validation", file}}},
+                          {"parameters", {{"objective", "binary:logistic"}}}},
+                         {{"eta", 0.3}});
+    trial.order().debug = Json::parse(R"({"save": {"every": 1}, "collections": {"trees": {}}, "rules": []})");
+    ASSERT_EQ(trial.run(*make_xgboost_runner({}), 0, 3).result.exit, kExitCompleted) << trial.log();
+    const auto reader = TensorReader::open(trial.order().trial_dir, 0);
+    leaves.emplace_back();
+    for (const auto& [step, stored] : reader->series("trees/leaves", 1, 3)) leaves.back().push_back(stored.summary.sum);
+  }
+  EXPECT_THAT(leaves[0], testing::AllOf(testing::SizeIs(3), testing::Each(testing::Gt(2))));
+  EXPECT_EQ(leaves[1], leaves[0]);
+}
+
 class FindingReporter final : public TrialReporter {
  public:
   void began(std::int64_t) override {}

@@ -372,12 +372,15 @@ Result<TreeShapes> XgboostBooster::trees_of(int round) {
   BoosterHandle slice = nullptr;
   if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), round, round + 1, 1, &slice)); !cut) return cut.error();
   const std::unique_ptr<void, Free> owner(slice);
+  // The features' own names would stand in the JSON as they are, with quotes and whatever else they have.
+  if (auto set = xgboost_result(XGBoosterSetStrFeatureInfo(slice, "feature_name", nullptr, 0)); !set) return set.error();
   bst_ulong count = 0;
   const char** dumps = nullptr;
   if (auto dumped = xgboost_result(XGBoosterDumpModelEx(slice, "", 1, "json", &count, &dumps)); !dumped) return dumped.error();
   TreeShapes shapes;
   for (bst_ulong i = 0; i < count; ++i) {
     const Json tree = Json::parse(dumps[i], nullptr, false);
+    if (tree.is_discarded()) return Error{ErrorCode::invalid_argument, "XGBoost: what it dumps of a tree is no JSON", "", ""};
     int deepest = 0;
     double leaves = 0;
     take_tree(tree, 0, deepest, leaves, shapes);
