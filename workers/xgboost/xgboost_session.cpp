@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -363,8 +364,14 @@ Result<FeatureScores> XgboostBooster::feature_scores(const std::string& kind) {
   const float* scores = nullptr;
   const int status = XGBoosterFeatureScore(handle_.get(), config.c_str(), &count, &names, &dimensions, &shape, &scores);
   if (status != 0) return last_error();
+  const bst_ulong classes = dimensions == 2 ? shape[1] : 1;
   FeatureScores by_name;
-  for (bst_ulong i = 0; i < count && dimensions == 1; ++i) by_name.emplace_back(names[i], scores[i]);
+  for (bst_ulong i = 0; i < count; ++i) {
+    const std::span<const float> of_classes(scores + i * classes, classes);
+    const float size =
+        std::accumulate(of_classes.begin(), of_classes.end(), 0.0F, [](float sum, float score) { return sum + std::abs(score); });
+    by_name.emplace_back(names[i], size);
+  }
   return by_name;
 }
 

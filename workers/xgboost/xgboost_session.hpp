@@ -115,7 +115,8 @@ class XgboostBooster {
   Result<PredictedRows> predict(const XgboostMatrix& matrix, Prediction what);
   // Of the rounds from `begin` (from 0) to `end` alone, as if there were no others.
   Result<std::vector<double>> contributions(const XgboostMatrix& matrix, int begin, int end);
-  // By name, as large as XGBoost says: features that are never split on are absent. `kind`: weight, gain, cover, ...
+  // By name, as large as XGBoost says: features that are never split on are absent. `kind`: weight, gain, cover, ... Of a linear
+  // model the size of the coefficient, of several classes their sum.
   Result<FeatureScores> feature_scores(const std::string& kind);
   Result<TreeShapes> trees_of(int round);
 

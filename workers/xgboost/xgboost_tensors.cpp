@@ -195,10 +195,9 @@ void XgboostTensors::add_importance(std::int64_t step, XgboostBooster& booster) 
 void XgboostTensors::add_coefficients(std::int64_t step, const Result<FeatureScores>& coefficients) {
   if (!there(coefficients)) return;
   double sum = 0;
-  for (const auto& [feature, coefficient] : *coefficients) sum += std::abs(coefficient);
+  for (const auto& [feature, size] : *coefficients) sum += size;
   if (sum <= 0) return;
-  for (const auto& [feature, coefficient] : *coefficients)
-    recorder_->add(step, "feature_importance/weight/" + feature, std::abs(coefficient) / sum);
+  for (const auto& [feature, size] : *coefficients) recorder_->add(step, "feature_importance/weight/" + feature, size / sum);
 }
 
 void XgboostTensors::add_trees(std::int64_t step, XgboostBooster& booster) {
