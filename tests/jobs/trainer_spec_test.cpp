@@ -585,6 +585,17 @@ TEST(TrainerCheck, ObjectivesNeedTheirClassesAndTheirData) {
   EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, IsEmpty());
 }
 
+TEST(TrainerCheck, WeightsThatCountInPartAreToldOfSurvival) {
+  Json json = xgboost();
+  json["parameters"] = {{"objective", "survival:cox"}};
+  json["eval_metric"] = "cox-nloglik";
+  EXPECT_THAT(check(json, {}, "validation-cox-nloglik", false).warnings, IsEmpty());
+  json["data"]["weight"] = "w";
+  const Checked weighted = check(json, {}, "validation-cox-nloglik", false);
+  EXPECT_THAT(weighted.errors, IsEmpty());
+  EXPECT_THAT(weighted.warnings, ElementsAre(StartsWith("trainer.data.weight: weighs the derivatives of survival:cox alone")));
+}
+
 TEST(TrainerCheck, ASplitByGroupsIsNotStratified) {
   for (const char* part : {"validation", "test"}) {
     Json json = xgboost();
