@@ -153,6 +153,8 @@ Finished write_trial_report(Session session, const ReportOptions& options) {
   if (const auto document = session.api.get(job_path(job->name))) {
     const Json trainer = document->value("spec", Json::object()).value("trainer", Json::object());
     saved.of_trees = trainer.value("type", Json()) == "xgboost";
+    const bool fixed = member(member(trainer, "parameters"), "objective") == "binary:logitraw";
+    saved.of_margins = saved.of_trees && (fixed || member(member(*trial, "configuration"), "objective") == "binary:logitraw");
   }
   const auto findings = session.api.get(trial_path(job->name, *options.trial) + "/findings");
   saved.findings = findings ? findings->value("findings", Json::array()) : Json::array();

@@ -38,11 +38,11 @@ Task task_of(const Predicted& predicted) {
 std::vector<std::vector<double>> confusion_of(const Predicted& predicted, Task task) {
   const auto predicted_class = [&](std::size_t row) -> double {
     const auto begin = predicted.values.begin() + static_cast<std::ptrdiff_t>(row * predicted.columns);
-    if (task == Task::binary) return *begin > 0.5 ? 1 : 0;
+    if (task == Task::binary || task == Task::margins) return *begin > (task == Task::binary ? 0.5 : 0) ? 1 : 0;
     if (predicted.columns == 1) return *begin;
     return static_cast<double>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(predicted.columns)) - begin);
   };
-  double last = task == Task::binary ? 1 : static_cast<double>(predicted.columns) - 1;
+  double last = task == Task::classes ? static_cast<double>(predicted.columns) - 1 : 1;
   for (std::size_t row = 0; row < predicted.labels.size(); ++row)
     last = std::max({last, predicted.labels[row], predicted_class(row)});
   if (!(last < static_cast<double>(kClassesMax))) return {};

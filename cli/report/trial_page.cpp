@@ -185,10 +185,10 @@ std::string predictions_of(const TrialSaved& saved) {
                                                               "residuals are made of them.",
                                   kPredictionsSaved));
   }
-  const Task task = task_of(saved.predictions.back().second);
+  const Task task = saved.of_margins ? Task::margins : task_of(saved.predictions.back().second);
   if (task == Task::regression) return page_section("Residuals on the validation data", residuals_section(saved));
   std::string body = page_section("Confusion on the validation data", confusion_section(saved, task));
-  if (task == Task::binary) body += page_section("ROC on the validation data", roc_section(saved));
+  if (task != Task::classes) body += page_section("ROC on the validation data", roc_section(saved));
   return body;
 }
 

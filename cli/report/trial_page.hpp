@@ -27,6 +27,7 @@ struct TrialSaved {
   Json trial;                                                            // Trial of docs/api.md
   Json findings;                                                         // [Finding]
   bool of_trees = true;                                                  // of the trainer xgboost: its steps are rounds
+  bool of_margins = false;                                               // of binary:logitraw
   std::map<std::string, SavedSeries> metrics;                            // "train-auc"; of commands losses, too
   std::map<std::string, std::map<std::string, SavedSeries>> importance;  // by kind, then feature
   std::vector<std::pair<std::int64_t, Predicted>> predictions;           // by step, of the validation data

@@ -13,6 +13,7 @@ namespace tuneband::cli {
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -48,6 +49,7 @@ TEST(TrialFigures, ATaskIsWhatLabelsAndPredictionsLookLike) {
 TEST(TrialFigures, ConfusionCountsLabelsByPredictedClass) {
   using Counts = std::vector<std::vector<double>>;
   EXPECT_EQ(confusion_of({{0, 0, 1, 1}, {0.5, 0.75, 0.5, 0.75}}, Task::binary), (Counts{{1, 1}, {1, 1}})) << "a half is class 0";
+  EXPECT_EQ(confusion_of({{0, 0, 1, 1}, {-0.5, 0, 0.25, -2}}, Task::margins), (Counts{{2, 0}, {1, 1}})) << "0 is class 0";
   EXPECT_EQ(confusion_of({{0, 2, 2}, {0.5, 0.5, 0, 0, 0, 1, 0, 1, 0}, 3}, Task::classes),
             (Counts{{1, 0, 0}, {0, 0, 0}, {0, 1, 1}}))
       << "the first of equal ones";
@@ -106,6 +108,11 @@ TEST(TrialPage, HasAPlotOfEachPartThatWasSaved) {
   EXPECT_THAT(page, Not(HasSubstr("nan"))) << "a gap in the line";
   saved.predictions = {{2, {{0.5, 1.5}, {0.25, 3}}}};
   EXPECT_THAT(trial_page(saved), HasSubstr("label less prediction, round 2"));
+  saved.predictions = {{2, {{0, 1}, {-3, 2}}}};
+  EXPECT_THAT(trial_page(saved), HasSubstr("label less prediction, round 2"));
+  saved.of_margins = true;
+  EXPECT_THAT(trial_page(saved), AllOf(HasSubstr("round 2, area 1.0000"), HasSubstr("share of each class that is right"),
+                                       Not(HasSubstr("label less prediction"))));
 }
 
 TEST(TrialPage, NoNameBecomesAPartOfThePage) {
