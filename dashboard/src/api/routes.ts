@@ -128,34 +128,20 @@ export async function newestEvent(): Promise<number> {
 export const serverEventsPath = '/v1/events/stream';
 export const eventsPath = (job: string): string => `${jobPath(job)}/events`;
 
-export interface PlanOptions {
-  workers?: number;
-  secondsPerUnit?: number;
-  baseDir?: string;
+// A document: its text, and the folder on the server that its relative paths begin at; or what is changed of that of the job
+// `like` (RFC 7396), which has values that are masked here.
+export type Submission = { text: string; baseDir: string } | { like: string; changes: unknown };
+
+function send<T>(path: string, submission: Submission, query: Record<string, string> = {}): Promise<T> {
+  const of: Record<string, string> = 'like' in submission ? { like: submission.like } : { base_dir: submission.baseDir };
+  const body = 'like' in submission ? submission.changes : submission.text;
+  return sendJson<T>('POST', `${path}?${new URLSearchParams({ ...of, ...query })}`, body) as Promise<T>;
 }
 
-function planQuery(options: PlanOptions): string {
-  const query = new URLSearchParams();
-  if (options.workers) query.set('workers', String(options.workers));
-  if (options.workers && options.secondsPerUnit) query.set('seconds_per_unit', String(options.secondsPerUnit));
-  if (options.baseDir) query.set('base_dir', options.baseDir);
-  return query.size === 0 ? '' : `?${query}`;
-}
+export const makePlan = (submission: Submission, forecast: { workers: number; secondsPerUnit: number }): Promise<Plan> =>
+  send('/v1/plans', submission, { workers: String(forecast.workers), seconds_per_unit: String(forecast.secondsPerUnit) });
 
-// `document`: the text of a job document.
-export async function makePlan(document: string, options: PlanOptions): Promise<Plan> {
-  return (await sendJson<Plan>('POST', `/v1/plans${planQuery(options)}`, document)) as Plan;
-}
-
-export async function createJob(document: string, baseDir: string): Promise<CreatedJob> {
-  const query = baseDir === '' ? '' : `?base_dir=${segment(baseDir)}`;
-  return (await sendJson<CreatedJob>('POST', `/v1/jobs${query}`, document)) as CreatedJob;
-}
-
-// A job whose document is that of `like` with `changes` merged into it (RFC 7396).
-export async function createJobLike(like: string, changes: unknown): Promise<CreatedJob> {
-  return (await sendJson<CreatedJob>('POST', `/v1/jobs?like=${segment(like)}`, changes)) as CreatedJob;
-}
+export const createJob = (submission: Submission): Promise<CreatedJob> => send('/v1/jobs', submission);
 
 // Of the job, or of one of its trials; an empty one takes it away. Gives the note as it is then.
 export async function putNote(job: string, trial: number | null, note: string): Promise<string> {

@@ -364,6 +364,23 @@ test('a plan that the server did not answer is asked for again', async () => {
   noFaults();
 });
 
+test('a job like one whose environment is masked is planned and submitted with what it had', async () => {
+  const first = commandJob('masked', { value: 'x + float(os.environ["OFFSET"])', limits: { max_trials: 2 } });
+  first.trainer.environment = { OFFSET: '5' };
+  await server.call('POST', '/v1/jobs', first);
+  await server.waitForEnd('masked');
+  for (const start of ['trial=0&mode=again', 'trial=0&mode=around', 'from=document']) {
+    await open('');
+    await open(`#/new?like=masked&${start}`);
+    await page.getByTestId('plan').waitFor();
+    assert.match(await page.getByRole('textbox', { name: 'Document' }).inputValue(), /"OFFSET": "\*{8}"/);
+  }
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await page.getByRole('heading', { name: 'masked-2' }).waitFor();
+  assert.ok((await server.waitForEnd('masked-2')).best.value >= 5);
+  noFaults();
+});
+
 test('what is typed into the filter stays while the trials of a job change', async () => {
   await server.call('POST', '/v1/jobs', commandJob('filtered', { pause: 0.02, limits: { max_trials: 60 } }));
   await open('#/jobs/filtered');

@@ -13,7 +13,7 @@ export function Welcome(): JSX.Element {
   const submit = async (): Promise<void> => {
     busy.value = true;
     try {
-      const { job } = await createJob(JSON.stringify(exampleDocument), '/');
+      const { job } = await createJob({ text: JSON.stringify(exampleDocument), baseDir: '/' });
       go(['jobs', job.name]);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

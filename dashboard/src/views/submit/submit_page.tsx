@@ -58,8 +58,14 @@ function parsed(text: string): JobDocument | null {
   }
 }
 
+// What is masked is only in the document that it is like: checked as it is submitted, by what was changed of it.
+function submissionOf(text: string, baseDir: string, like: JobDocument | null): api.Submission {
+  const document = like && parsed(text);
+  return document ? { like: like.name, changes: mergePatch(like, document) } : { text, baseDir };
+}
+
 // What the server says of the document, asked again once it has not changed for a moment.
-function useChecked({ text, workers, unitSeconds, baseDir }: { text: string; workers: number; unitSeconds: number; baseDir: string }): Signal<Checked> {
+function useChecked(submission: api.Submission, workers: number, unitSeconds: number): Signal<Checked> {
   const checked = useSignal<Checked>({ plan: null, faults: [] });
   useEffect(() => {
     let wanted = true;
@@ -69,12 +75,12 @@ function useChecked({ text, workers, unitSeconds, baseDir }: { text: string; wor
       if (checked.value.lost) timer = setTimeout(ask, askAgainMs);
     };
     const ask = (): void => {
-      api.makePlan(text, { workers, secondsPerUnit: unitSeconds, baseDir })
+      api.makePlan(submission, { workers, secondsPerUnit: unitSeconds })
         .then((plan) => { if (wanted) checked.value = { plan, faults: [] }; }, missed);
     };
     let timer = setTimeout(ask, askDelayMs);
     return () => { wanted = false; clearTimeout(timer); };
-  }, [text, workers, unitSeconds, baseDir]);
+  }, [submission, workers, unitSeconds]);
   return checked;
 }
 
@@ -109,7 +115,8 @@ function Editor({ start }: { start: Start }): JSX.Element {
   const baseDir = useSignal('/');
   const workers = useSignal(2);
   const unitSeconds = useSignal(1);
-  const checked = useChecked({ text: text.value, workers: workers.value, unitSeconds: unitSeconds.value, baseDir: baseDir.value });
+  const submission = useMemo(() => submissionOf(text.value, baseDir.value, start.like), [text.value, baseDir.value]);
+  const checked = useChecked(submission, workers.value, unitSeconds.value);
   const refusal = useSignal<ApiError | null>(null);
   const busy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
@@ -121,9 +128,7 @@ function Editor({ start }: { start: Start }): JSX.Element {
     busy.value = true;
     refusal.value = null;
     try {
-      const { job } = start.like && document_
-        ? await api.createJobLike(start.like.name, mergePatch(start.like, document_))
-        : await api.createJob(text.value, baseDir.value);
+      const { job } = await api.createJob(submission);
       go(['jobs', job.name]);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
