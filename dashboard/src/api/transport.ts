@@ -1,4 +1,5 @@
 // Asks the server. In a report, which has no server, the replies are in the page (`tuneband report`).
+import { clockDifference } from './clock.ts';
 import type { Fault } from './shapes.ts';
 
 export class ApiError extends Error {
@@ -47,7 +48,9 @@ class ServerTransport implements Transport {
     let reply: Response;
     let text: string;
     try {
+      const asked = Date.now();
       reply = await fetch(path, request);
+      clockDifference.hear(reply.headers.get('date'), asked, Date.now());
       text = await reply.text();
     } catch {
       throw new ApiError(0, 'unreachable', 'the server does not answer', []);

@@ -63,7 +63,7 @@ const day = 24 * hour;
 
 export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';
-  if (seconds < 0.0095) return `${Math.round(seconds * 1e4) / 10} ms`;
+  if (seconds < 0.0095) return `${Math.round(Math.max(0, seconds) * 1e4) / 10} ms`; // clocks differ a little
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   const whole = Math.round(seconds);
   if (whole < minute) return `${whole} s`;

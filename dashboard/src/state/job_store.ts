@@ -1,5 +1,6 @@
 // One job as the page knows it: loaded once, then kept up to date by the server's events.
 import { batch, signal } from '@preact/signals';
+import { serverNow } from '../api/clock.ts';
 import { ApiError } from '../api/transport.ts';
 import * as api from '../api/routes.ts';
 import { transport } from '../api/transport.ts';
@@ -154,7 +155,7 @@ export class JobStore {
   private onTrial(trial: Trial): void {
     const table = this.trials.value;
     if (!table) return;
-    table.put(rowOfTrial(trial, table.createdAt, table.row(trial.number)?.note), trial.configuration, (Date.now() - table.createdAt) / 1000);
+    table.put(rowOfTrial(trial, table.createdAt, table.row(trial.number)?.note), trial.configuration, (serverNow() - table.createdAt) / 1000);
     this.refreshSummary();
     this.redraw();
   }

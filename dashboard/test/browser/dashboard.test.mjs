@@ -572,6 +572,21 @@ test('jobs that run are compared live', async () => {
   noFaults();
 });
 
+test('a page tells times by the clock of the server, whatever the browser has', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('timed', { pause: 0.3, limits: { max_trials: 300 } }));
+  for (const ahead of [-3_600_000, 3_600_000]) {
+    const other = await openPage(browser, server);
+    await other.page.addInitScript((ms) => { const now = Date.now; Date.now = () => now() + ms; }, ahead);
+    await other.page.goto(other.at(''));
+    await other.page.getByRole('row').filter({ hasText: 'timed' }).getByText(/for (\d+(\.\d+)? s|[1-9] min \d+ s)$/).waitFor();
+    assert.deepEqual(other.faults, []);
+    await other.page.context().close();
+  }
+  await server.call('POST', '/v1/jobs/timed/stop');
+  await server.waitForEnd('timed');
+  noFaults();
+});
+
 test('a report is one file that shows the job without a server', async () => {
   const file = join(server.dir, 'report.html');
   execFileSync(join(bin, 'tuneband'), ['--server', server.url, 'report', 'hostile', '-o', file]);

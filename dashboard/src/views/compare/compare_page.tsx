@@ -1,6 +1,7 @@
 // Jobs over each other: what they found by what they spent, and in what their documents differ.
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { serverNow } from '../../api/clock.ts';
 import * as api from '../../api/routes.ts';
 import type { Job, JobDetail } from '../../api/shapes.ts';
 import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
@@ -74,7 +75,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const first = (compared[0] as Compared).job;
   const series = useMemo(() => compared.map(({ job, rows }, index) => {
-    const now = ((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - Date.parse(job.created_at)) / 1000;
+    const now = ((job.ended_at ? Date.parse(job.ended_at) : serverNow()) - Date.parse(job.created_at)) / 1000;
     const color = (palette: Palette): string => palette.series[index] ?? palette.text;
     return { ...bestSoFar(rows, job, axis, now), name: job.name, dash: dashes[index] ?? [], color };
   }), [compared, axis]);
@@ -130,7 +131,7 @@ function Bests({ compared, remove }: { compared: readonly Compared[]; remove: (n
 }
 
 function wallOf(job: Job): string {
-  return formatDuration(((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - Date.parse(job.created_at)) / 1000);
+  return formatDuration(((job.ended_at ? Date.parse(job.ended_at) : serverNow()) - Date.parse(job.created_at)) / 1000);
 }
 
 function Documents({ jobs }: { jobs: readonly JobDetail[] }): JSX.Element {

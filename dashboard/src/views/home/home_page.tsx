@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { serverNow } from '../../api/clock.ts';
 import type { Card, Worker } from '../../api/shapes.ts';
 import { units } from '../../data/explain.ts';
 import { formatAgo, formatCount, formatDuration, formatNumber, formatShare, formatTime } from '../../data/numbers.ts';
@@ -90,7 +91,7 @@ function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): J
 
 function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () => void }): JSX.Element {
   const best = job.best ?? job.best_anywhere;
-  const [begun, now] = [Date.parse(job.created_at), Date.now()];
+  const [begun, now] = [Date.parse(job.created_at), serverNow()];
   const end = ((job.ended_at ? Date.parse(job.ended_at) : now) - begun) / 1000;
   return (
     <tr>

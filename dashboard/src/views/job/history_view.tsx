@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { serverNow } from '../../api/clock.ts';
 import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
@@ -27,7 +28,7 @@ export function HistoryView({ height }: { height: number }): JSX.Element {
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const rows = shownRows.value;
   const { history, scene } = useMemo(() => {
-    const now = job.ended_at ? (Date.parse(job.ended_at) - table.createdAt) / 1000 : (Date.now() - table.createdAt) / 1000;
+    const now = job.ended_at ? (Date.parse(job.ended_at) - table.createdAt) / 1000 : (serverNow() - table.createdAt) / 1000;
     const found = bestSoFar(rows, job, axis, now);
     const series = [{ ...found, name: '', dash: [], color: (palette: { best: string }) => palette.best }];
     const cost = costAxis(axis, job.resource_name);

@@ -1,6 +1,7 @@
 // All workers over all jobs: who does what, what they did, and why nothing was running at five past two.
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { serverNow } from '../../api/clock.ts';
 import * as api from '../../api/routes.ts';
 import type { WorkersTimeline } from '../../api/columns.ts';
 import { whyIdle } from '../../data/idle.ts';
@@ -48,7 +49,7 @@ function Timeline({ store }: { store: ServerStore }): JSX.Element {
   const span = spanMs[chosenOption('span', spans)] ?? spanMs['hour'] as number;
   // What is chosen lies still; the last hour goes on with what happens.
   const loaded = useLoaded(() => {
-    const now = Date.now();
+    const now = serverNow();
     return api.getWorkersTimeline(window ?? [now - span, now]);
   }, [window?.join() ?? '', span], { on: window ? 0 : store.heard.value, restMs });
   const { value, fault } = loaded.value;
@@ -59,7 +60,7 @@ function Timeline({ store }: { store: ServerStore }): JSX.Element {
 function TimelinePlot({ timeline, following }: { timeline: WorkersTimeline; following: boolean }): JSX.Element {
   const shown: api.Window = [Date.parse(timeline.from), Date.parse(timeline.until)];
   const createdAt = shown[0];
-  const now = (Math.min(Date.now(), Math.max(shown[1], createdAt)) - createdAt) / 1000;
+  const now = (Math.min(serverNow(), Math.max(shown[1], createdAt)) - createdAt) / 1000;
   const range: [number, number] = [0, (shown[1] - createdAt) / 1000];
   const seen = useMemo(() => timeline.jobs.filter((job) => timeline.job.includes(job.id)).reverse(), [timeline]); // the oldest first: a new one changes no colour
   const place = useMemo(() => new Map(seen.map((job, index) => [job.id, index])), [seen]);
