@@ -1,5 +1,5 @@
 // A configuration as one pastes it elsewhere.
-import type { Configuration, ParameterValue, Refit } from '../api/shapes.ts';
+import type { Configuration, JobDocument, ParameterValue, Refit } from '../api/shapes.ts';
 
 export function asJson(configuration: Configuration): string {
   return JSON.stringify(configuration, null, 2);
@@ -19,11 +19,27 @@ function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+const placeholders = /\{\{|\}\}|\{([\w.-]+)\}/g;
+
+// As a worker fills it (fill_argv), but for what only a worker knows, which stays; null: it names a parameter that is not active,
+// and is left out.
+function filledArgument(argument: string, configuration: Configuration, space: JobDocument['search_space']): string | null {
+  let inactive = false;
+  const filled = argument.replace(placeholders, (whole, name?: string) => {
+    if (name === undefined) return whole.charAt(0); // a brace itself
+    if (Object.hasOwn(configuration, name)) return String(configuration[name]);
+    inactive ||= Object.hasOwn(space, name);
+    return whole;
+  });
+  return inactive ? null : filled;
+}
+
 // A command trainer's argv with its values filled in; else as options.
-export function asCommandLine(configuration: Configuration, argv: unknown): string {
+export function asCommandLine(configuration: Configuration, { trainer, search_space: space }: JobDocument): string {
+  const argv = trainer?.['argv'];
   if (!Array.isArray(argv)) {
     return Object.entries(configuration).map(([name, value]) => `--${shellWord(name)}=${shellWord(String(value))}`).join(' ');
   }
-  const filled = argv.map((word) => String(word).replace(/\{(\w+)\}/g, (whole, name: string) => String(configuration[name] ?? whole)));
-  return filled.map(shellWord).join(' ');
+  const filled = argv.map((argument) => filledArgument(String(argument), configuration, space));
+  return filled.filter((argument) => argument !== null).map(shellWord).join(' ');
 }

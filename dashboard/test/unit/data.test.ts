@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Job, Trial } from '../../src/api/shapes.ts';
+import type { Configuration, Job, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
@@ -217,7 +217,18 @@ test('documents differ where their values do', () => {
   assert.deepEqual(differences([{ a: { b: 1, c: 2 }, d: [1] }, { a: { b: 1, c: 3 } }]), [{ path: 'a.c', values: [2, 3] }, { path: 'd', values: [[1], undefined] }]);
 });
 
+function commandLine(configuration: Configuration, argv: string[], space: string[] = []): string {
+  return asCommandLine(configuration, { name: 'j', search_space: Object.fromEntries(space.map((name) => [name, { type: 'float' }])), trainer: { type: 'command', argv } });
+}
+
+test('a command line has the arguments that a worker gives', () => {
+  const configuration = { 'learning-rate': 0.1, 'net.depth': 3, eta: 0.5 };
+  assert.equal(commandLine(configuration, ['--lr={learning-rate}', '--depth={net.depth}']), '--lr=0.1 --depth=3');
+  assert.equal(commandLine(configuration, ['{{eta}}', '{ print $1; }', '{}', '{eta', 'eta}', 'a{{b}}c{eta}', '{{{eta}}}']), "'{eta}' '{ print $1; }' '{}' '{eta' 'eta}' 'a{b}c0.5' '{0.5}'");
+  assert.equal(commandLine({ eta: 0.5 }, ['train', '--drop={rate_drop}', '--eta={eta}', '{toString}'], ['eta', 'rate_drop']), "train --eta=0.5 '{toString}'");
+});
+
 test('a configuration is pasted as it is meant', () => {
-  assert.equal(asCommandLine({ rate: 0.1, name: "it's" }, ['train', '--rate={rate}', '{name}', '{unknown}']), "train --rate=0.1 'it'\\''s' '{unknown}'");
+  assert.equal(commandLine({ rate: 0.1, name: "it's" }, ['train', '--rate={rate}', '{name}', '{until_resource}']), "train --rate=0.1 'it'\\''s' '{until_resource}'");
   assert.match(asXgboostPython({ rounds: 81, exact: true, parameters: { eta: 0.1, objective: 'binary:logistic', flag: true } }), /"eta": 0.1,\n.*"binary:logistic",\n.*"flag": True,\n\}\nbooster = .*num_boost_round=81/);
 });

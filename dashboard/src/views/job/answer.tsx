@@ -87,13 +87,13 @@ interface CopiesProps {
 }
 
 export function Copies({ store, trial, model }: CopiesProps): JSX.Element {
-  const trainer = store.job.value?.spec.trainer;
+  const spec = store.job.value?.spec;
   const { number, configuration, refit } = trial;
   return (
     <div class="buttons">
       <CopyButton caption="Copy JSON" text={() => asJson(configuration)} />
       {refit && <CopyButton caption="Copy Python" text={() => asXgboostPython(refit)} />}
-      <CopyButton caption="Copy command line" text={() => asCommandLine(configuration, trainer?.['argv'])} />
+      {spec && <CopyButton caption="Copy command line" text={() => asCommandLine(configuration, spec)} />}
       {model !== null && transport.live && <a class="button small" href={modelPath(store.name, number)} download>Download model</a>}
     </div>
   );
