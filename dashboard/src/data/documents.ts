@@ -34,7 +34,7 @@ function rounded([low, high]: [number, number], domain: ParameterDocument): [num
     const at = (steps: number): number => Number((min + steps * step).toPrecision(12));
     return [at(Math.floor((low - min) / step + 1e-9)), Math.min(max, at(Math.ceil((high - min) / step - 1e-9)))];
   }
-  if (domain.type === 'int') return [Math.floor(low), Math.ceil(high)];
+  if (domain.type === 'int') return [Math.max(min, Math.floor(low)), Math.min(max, Math.ceil(high))];
   const isReverse = domain.scale === 'reverse_log';
   const near = (end: number, up: boolean): number =>
     isReverse ? Number((1 - outwards(1 - end, !up)).toPrecision(12)) : outwards(end, up);

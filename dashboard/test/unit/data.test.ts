@@ -197,6 +197,18 @@ test('a space around a configuration keeps to the steps, to what a scale can hav
   assert.equal('candidates' in around, false);
 });
 
+test('a space of whole numbers around a configuration is within the one before, however its bounds round', () => {
+  for (const min of [1, 3, 7]) {
+    for (let max = min + 1; max <= 100; max += 1) {
+      for (const depth of [min, max]) {
+        const around = documentAround({ name: 'j', search_space: { depth: { type: 'int', min, max, scale: 'log' } } }, { depth }, 1);
+        const bounds = around.search_space['depth'] as { min: number; max: number };
+        assert.ok(min <= bounds.min && bounds.min <= depth && depth <= bounds.max && bounds.max <= max, `${depth} of ${min} to ${max}: ${bounds.min} to ${bounds.max}`);
+      }
+    }
+  }
+});
+
 test('a space around a configuration has it in it, however many digits its bounds have', () => {
   for (const scale of ['linear', 'log', 'reverse_log']) {
     for (const eta of [0.05, 0.0500001, 0.123456789, 0.33333]) {
