@@ -17,13 +17,17 @@ export interface Table {
   rows: (string | number | boolean | null)[][];
 }
 
-// RFC 4180. A text that a spreadsheet would take for a formula has an apostrophe in front, as in the server's own export.
+const likeAFormula = /^'*[=+\-@\t\r\n]/; // behind any apostrophes: one more is taken away again
+const aNumber = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan(?:\(\w*\))?)$/i;
+
+// RFC 4180. A text that a spreadsheet would take for a formula has an apostrophe in front, as in the server's own export
+// (csv_cell).
 export function csvOf(table: Table): string {
   const cell = (value: string | number | boolean | null): string => {
     if (value === null) return '';
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
     const text = String(value);
-    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    const safe = likeAFormula.test(text) && !aNumber.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return [table.columns, ...table.rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');

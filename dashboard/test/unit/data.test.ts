@@ -139,8 +139,19 @@ test('a sorted table has what is missing at its end, both ways', () => {
 });
 
 test('a CSV has no cell that a spreadsheet would run', () => {
-  const text = csvOf({ columns: ['a', 'b'], rows: [['=cmd()', 1.5], ['say "hi", twice', null], ['+1', NaN]] });
-  assert.equal(text, 'a,b\r\n\'=cmd(),1.5\r\n"say ""hi"", twice",\r\n\'+1,nan\r\n');
+  const text = csvOf({ columns: ['a', 'b'], rows: [['=cmd()', 1.5], ['say "hi", twice', null], ['+1+1', NaN]] });
+  assert.equal(text, 'a,b\r\n\'=cmd(),1.5\r\n"say ""hi"", twice",\r\n\'+1+1,nan\r\n');
+});
+
+test('a CSV guards the texts that the one of the server guards', () => {
+  const cell = (text: string): string => csvOf({ columns: [text], rows: [] }).slice(0, -2);
+  for (const text of ['=1+1', "+cmd|' /C calc'!A0", '-2+3', '@SUM(A1)', '\t=1', "'=", "''=1", "'-1", '+-1', '++1', '- 1', '-0x10', '-', '.+']) {
+    assert.equal(cell(text), /^'*[=+\-@\t]/.test(text) ? `'${text}` : text, text);
+  }
+  assert.deepEqual(['\r=1', '\n=1'].map(cell), ['"\'\r=1"', '"\'\n=1"']);
+  for (const text of ['', 'a', '-0.5', '+3', '-1e-9', '-.5', '+5.', '-inf', '-Infinity', '+nan', '-1e999', 'nan', '1=2', 'a-b', "'", "'a", 'mail@example.org']) {
+    assert.equal(cell(text), text);
+  }
 });
 
 test('an address survives names with every sign', () => {
