@@ -355,6 +355,35 @@ test('what is typed into a field stays while the plan is made anew', async () =>
   noFaults();
 });
 
+test('a number that no forecast is made for is told at its field, and the document can be submitted all the same', async () => {
+  await open('#/new');
+  await page.getByTestId('plan').getByText('with 2 workers').waitFor();
+  const asked = [];
+  const note = (request) => { if (/\/v1\/plans/.test(request.url())) asked.push(request.url()); };
+  page.on('request', note);
+  for (const [label, texts, expected] of [
+    ['Workers', ['1.5', '0', '-1', '', '10001'], 'expected a whole number from 1 to 10000'],
+    ['Seconds a unit', ['20000000', '0', ''], 'expected a number above 0, at most 10000000'],
+  ]) {
+    const field = page.getByRole('spinbutton', { name: label, exact: true });
+    for (const text of texts) {
+      await field.fill(text);
+      await page.getByRole('alert').filter({ hasText: expected }).waitFor();
+      assert.equal(await field.inputValue(), text);
+      assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    }
+  }
+  await expectAccessible('a forecast that is none');
+  await page.getByRole('spinbutton', { name: 'Workers' }).fill('3');
+  await page.getByTestId('plan').getByText('with 3 workers').waitFor();
+  await page.getByRole('spinbutton', { name: 'Seconds a unit' }).fill('0.5');
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  assert.ok(await page.getByRole('button', { name: 'Submit' }).isEnabled());
+  assert.deepEqual(asked.filter((url) => !/workers=[23]&seconds_per_unit=(1|0\.5)$/.test(url)), []);
+  page.off('request', note);
+  noFaults();
+});
+
 test('a plan that the server did not answer is asked for again', async () => {
   await page.route('**/v1/plans*', (route) => route.abort('connectionreset'), { times: 1 });
   await open('#/jobs/restarted');

@@ -1,11 +1,13 @@
 // What a document would do: its brackets, its cost, and how long that takes.
 import type { JSX } from 'preact';
-import type { Signal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import type { Plan } from '../../api/shapes.ts';
 import type { ApiError } from '../../api/transport.ts';
 import { formatCount, formatDuration, formatShare } from '../../data/numbers.ts';
 
 const bracketsShown = 12;
+const workersMost = 10_000; // that a forecast is made for
+const unitSecondsMost = 1e7;
 
 interface PreviewProps {
   plan: Plan | null;
@@ -20,17 +22,37 @@ function whyNoPlan(lost: ApiError | null, faulty: boolean): string {
   return faulty ? 'Nothing yet: the document has faults.' : 'It is being made.';
 }
 
-export function PlanPreview({ plan, lost, faulty, workers, unitSeconds }: PreviewProps): JSX.Element {
-  const number = (target: Signal<number>) => (event: Event): void => {
-    const value = Number((event.currentTarget as HTMLInputElement).value);
-    if (value > 0) target.value = value;
+interface ForecastFieldProps {
+  label: string;
+  target: Signal<number>;
+  step: number | 'any';
+  takes: (value: number) => boolean;
+  expected: string;
+}
+
+// What it does not take stays in the field, which says so: the forecast is the one before, and the document is none the worse.
+function ForecastField({ label, target, step, takes, expected }: ForecastFieldProps): JSX.Element {
+  const typed = useSignal(String(target.peek()));
+  const bad = !takes(Number(typed.value));
+  const take = (text: string): void => {
+    typed.value = text;
+    if (takes(Number(text))) target.value = Number(text);
   };
+  return (
+    <div>
+      <label class="field"><span>{label}</span><input type="number" min={0} step={step} value={typed.value} aria-invalid={bad} onInput={(event) => take(event.currentTarget.value)} /></label>
+      {bad && <p class="fault" role="alert">expected {expected}</p>}
+    </div>
+  );
+}
+
+export function PlanPreview({ plan, lost, faulty, workers, unitSeconds }: PreviewProps): JSX.Element {
   return (
     <section class="card" aria-label="Plan">
       <h2>What it will do</h2>
       <div class="buttons">
-        <label class="field"><span>Workers</span><input type="number" min={1} step={1} value={workers.value} onInput={number(workers)} /></label>
-        <label class="field"><span>Seconds a unit</span><input type="number" min={0} step="any" value={unitSeconds.value} onInput={number(unitSeconds)} /></label>
+        <ForecastField label="Workers" target={workers} step={1} takes={(value) => Number.isInteger(value) && value >= 1 && value <= workersMost} expected={`a whole number from 1 to ${workersMost}`} />
+        <ForecastField label="Seconds a unit" target={unitSeconds} step="any" takes={(value) => value > 0 && value <= unitSecondsMost} expected={`a number above 0, at most ${unitSecondsMost}`} />
       </div>
       {plan ? <PlanTable plan={plan} /> : <p class="muted">{whyNoPlan(lost, faulty)}</p>}
     </section>
