@@ -246,6 +246,17 @@ test('all workers over all jobs: bars lead to trials, and it is told why nothing
   noFaults();
 });
 
+test('a time that the server refuses stands beside the fault, with the way back', async () => {
+  for (const [hash, back] of [['#/workers', 'Until now'], ['#/jobs/example/timeline', 'The whole job']]) {
+    await open(`${hash}?from=-000001-01-01T00:00:00.000Z&until=2026-01-01T00:00:00.000Z`);
+    await page.getByRole('alert').filter({ hasText: 'from' }).waitFor();
+    await page.getByRole('button', { name: back }).click();
+    await drawn();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  }
+  noFaults();
+});
+
 test('home follows what happens without asking again and again', async () => {
   await open('');
   await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();

@@ -33,10 +33,11 @@ export function TimelineView(): JSX.Element {
     { on: `${generation} ${job.state}`, restMs },
   );
   const { value, fault } = loaded.value;
-  if (fault) return <FaultNotice fault={fault} />;
+  const chosen = window && <TimeWindow shown={window} whole="The whole job" />;
+  if (fault) return <><FaultNotice fault={fault} />{chosen}</>;
   if (!value) return <p class="muted">Loading…</p>;
   const [timeline, workers] = value;
-  if (timeline.trial.length === 0) return window ? <><TimeWindow shown={window} whole="The whole job" /><p class="muted">Nothing of this job ran in this time.</p></> : <p class="muted">No segment was begun yet.</p>;
+  if (timeline.trial.length === 0) return <>{chosen}<p class="muted">{window ? 'Nothing of this job ran in this time.' : 'No segment was begun yet.'}</p></>;
   return <TimelinePlot timeline={timeline} workers={workers} window={window} />;
 }
 

@@ -53,7 +53,7 @@ function Timeline({ store }: { store: ServerStore }): JSX.Element {
     return api.getWorkersTimeline(window ?? [now - span, now]);
   }, [window?.join() ?? '', span], { on: window ? 0 : store.heard.value, restMs });
   const { value, fault } = loaded.value;
-  if (fault) return <FaultNotice fault={fault} />;
+  if (fault) return <><FaultNotice fault={fault} />{window && <TimeWindow shown={window} whole="Until now" />}</>;
   return value ? <TimelinePlot timeline={value} following={!window} /> : <p class="muted">Loading…</p>;
 }
 
