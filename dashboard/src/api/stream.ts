@@ -76,7 +76,7 @@ export class EventStream {
     for (const [name, handle] of Object.entries(this.handlers.events)) {
       source.addEventListener(name, (event) => {
         const message = event as MessageEvent<string>;
-        this.last = message.lastEventId;
+        if (message.lastEventId !== '') this.last = message.lastEventId; // else it has none, and is the first on this stream
         handle(JSON.parse(message.data));
       });
     }

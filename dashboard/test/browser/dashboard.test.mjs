@@ -176,6 +176,31 @@ test('notes on a job and on a trial are written, kept, told to other pages, and 
   noFaults();
 });
 
+test('a note that another writes while nobody looks at the page is there when it is looked at again', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('rested', { pause: 0.3, limits: { max_trials: 300 } }));
+  await open('#/jobs/rested/trials/0');
+  await page.getByRole('heading', { name: 'Trial 0', exact: true }).waitFor();
+  const seen = (state) => page.evaluate((now) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+  const write = (note) => server.call('PUT', '/v1/jobs/rested/trials/0/note', { note });
+  const told = (note) => page.getByRole('region', { name: 'Note on trial 0' }).filter({ hasText: note }).waitFor();
+  for (const [before, meanwhile] of [['one', 'two'], ['three', 'four']]) {
+    await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+    await write(before);
+    await told(before); // the page knows where its stream is
+    await seen('hidden');
+    await page.getByTestId('live').filter({ hasText: 'paused while nobody looks' }).waitFor();
+    await write(meanwhile);
+    await seen('visible');
+    await told(meanwhile);
+  }
+  await server.call('POST', '/v1/jobs/rested/stop');
+  await server.waitForEnd('rested');
+  noFaults();
+});
+
 test('a note that is being written on a trial stays while the job changes, and goes with its trial', async () => {
   await server.call('POST', '/v1/jobs', commandJob('written', { pause: 0.3, limits: { max_trials: 300 } }));
   await open('#/jobs/written/trials/0');

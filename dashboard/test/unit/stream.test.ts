@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventStream } from '../../src/api/stream.ts';
+
+// A page that can be hidden, and the streams that it has opened.
+class Page extends EventTarget {
+  visibilityState = 'visible';
+  readonly opened: Source[] = [];
+
+  look(state: 'visible' | 'hidden'): void {
+    this.visibilityState = state;
+    this.dispatchEvent(new Event('visibilitychange'));
+  }
+}
+
+// As a browser's: without an id a message has the last one that came on this stream.
+class Source extends EventTarget {
+  readyState = 1;
+  private last = '';
+
+  constructor(readonly url: string) {
+    super();
+    page.opened.push(this);
+  }
+
+  tell(type: string, data: unknown, id = this.last): void {
+    this.last = id;
+    this.dispatchEvent(new MessageEvent(type, { data: JSON.stringify(data), lastEventId: id }));
+  }
+
+  close(): void {}
+}
+
+const page = new Page();
+Object.assign(globalThis, { document: page, EventSource: Object.assign(Source, { CONNECTING: 0 }) });
+
+test('a stream goes on from the last id that it was told, also when what it is told first has none', () => {
+  const notes: unknown[] = [];
+  let missed = 0;
+  const stream = new EventStream('/events', { events: { note: (data) => notes.push(data), job: () => undefined }, missed: () => { missed += 1; } });
+  page.opened[0]?.dispatchEvent(new Event('open'));
+  page.opened[0]?.tell('job', {}, '7-70');
+  for (const index of [1, 2]) {
+    page.look('hidden');
+    page.look('visible');
+    assert.equal(page.opened[index]?.url, '/events?after=7-70');
+    page.opened[index]?.dispatchEvent(new Event('open'));
+    page.opened[index]?.tell('note', { trial: index });
+  }
+  assert.deepEqual(notes, [{ trial: 1 }, { trial: 2 }]);
+  assert.equal(missed, 0);
+  stream.close();
+});
