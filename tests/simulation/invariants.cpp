@@ -155,7 +155,10 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
             name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
     require(!ended(old.state) || old == after, name + " changes after its end");
     require(same_but_for_eta(old, after) && old.bracket == after.bracket, name + " becomes another one");
-    require(after.rung >= old.rung && after.objective_resource >= old.objective_resource, name + " goes down a rung");
+    const bool not_reached =
+        ended(after.state) && old.objective_resource == old.until_resource;  // what it told of it is no value
+    require(after.rung >= old.rung && (not_reached || after.objective_resource >= old.objective_resource),
+            name + " goes down a rung");
     const bool anew = facts.spec.scheduler.restarts && after.rung > old.rung;
     require(anew || after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");
   }
