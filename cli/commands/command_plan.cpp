@@ -82,6 +82,8 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   if (plan.model_resource > 0) {
     console.field("", fmt::format("of that about {} where the sampler's model expects to learn most, in trials of its choice",
                                   format_resource(plan.model_resource, unit)));
+    console.field("",
+                  "about twice as much in all where lower rungs mislead, as curves that cross do: more trials go on to see it");
   }
   if (const std::int64_t most = resource_where_rungs_mislead(spec); most > plan.total_resource) {
     console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",

@@ -76,7 +76,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
           <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {plan.forecast.workers} {plan.forecast.workers === 1 ? 'worker' : 'workers'}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
         </p>
       )}
-      {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice.</p>}
+      {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice; about twice as much in all where lower rungs mislead, as curves that cross do.</p>}
       {plan.front_resource > 0 && <p class="muted">Up to about {plan.total_resource + plan.front_resource} where many are the best in one of the objectives: at the end they all go on.</p>}
       {plan.brackets[0]?.rungs[0]?.trials === 0 && <p class="muted">The first trials of several workers start at {plan.ladder[0]}, until one has come to {plan.ladder[1]}.</p>}
       {plan.restarts && <p class="muted">Each rung is a training of its own, from nothing.</p>}
