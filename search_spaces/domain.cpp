@@ -262,9 +262,10 @@ std::vector<Value> grid_of_steps(const D& domain, double points, const At& at) {
 
 struct GridValues {
   int points;
+  double steps_max() const { return std::max<double>(points, kCategoriesMax); }
   std::vector<Value> operator()(const FloatDomain& domain) const {
     const auto at = [&](double u) { return nearest_in(domain, scaled(domain.min, domain.max, domain.scale, u)); };
-    return domain.step > 0 ? grid_of_steps(domain, kCategoriesMax, at) : grid_axis(domain.min, domain.max, points, at);
+    return domain.step > 0 ? grid_of_steps(domain, steps_max(), at) : grid_axis(domain.min, domain.max, points, at);
   }
   std::vector<Value> operator()(const IntDomain& domain) const {
     const auto min = static_cast<double>(domain.min);
@@ -273,7 +274,7 @@ struct GridValues {
       const double value = scaled(min, max, domain.scale, u);
       return domain.step == 1 ? std::min(static_cast<std::int64_t>(std::llround(value)), domain.max) : nearest_in(domain, value);
     };
-    return grid_of_steps(domain, domain.step == 1 ? points : static_cast<double>(kCategoriesMax), at);
+    return grid_of_steps(domain, domain.step == 1 ? points : steps_max(), at);
   }
   std::vector<Value> operator()(const CategoricalDomain& domain) const { return domain.values; }
   std::vector<Value> operator()(const FixedDomain& domain) const { return {domain.value}; }

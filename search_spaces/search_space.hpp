@@ -80,7 +80,8 @@ double count_of_values(const Domain& domain);
 std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)", "int 16..64 by 16"
 
 // What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when
-// there are no more than `points`, else `points` of them over its scale; every step (of kCategoriesMax or fewer) and category.
+// there are no more than `points`, else `points` of them over its scale; every step (of kCategoriesMax or `points` or fewer)
+// and category.
 std::vector<Value> grid_values(const Domain& domain, int points);
 
 inline constexpr std::size_t kParametersMax = 200;

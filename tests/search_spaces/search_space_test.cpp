@@ -50,6 +50,15 @@ TEST(SearchSpace, KeepsItsStepsInItsJson) {
   EXPECT_FALSE(space_of(R"({"depth": {"type": "int", "min": 2, "max": 10, "step": 1}})").to_json()["depth"].contains("step"));
 }
 
+TEST(SearchSpace, AGridHasAThousandStepsOfAnAxisUnlessItIsToHaveMorePoints) {
+  for (const char* type : {"int", "float"}) {
+    const Json space{{"x", {{"type", type}, {"min", 0}, {"max", 9998}, {"step", 2}}}};
+    const Domain domain = space_of(space.dump()).parameters().front().domain;
+    EXPECT_EQ(grid_values(domain, 5).size(), 1000u) << type;
+    EXPECT_EQ(grid_values(domain, 10'000).size(), 5000u) << type;
+  }
+}
+
 TEST(SearchSpace, OneStepMayBeTheWholeRange) {
   for (const auto& [min, max, step] : {std::tuple(0.1, 0.3, 0.2), std::tuple(0.7, 0.8, 0.1), std::tuple(0.01, 0.29, 0.28)}) {
     const Json space{{"x", {{"type", "float"}, {"min", min}, {"max", max}, {"step", step}}}};
