@@ -93,8 +93,9 @@ void Webhooks::look() {
     if (!*alive) return;
     reading_ = false;
     if (!calls) return look_later(describe(calls.error()));
+    const bool changed = again_ || !settled_.empty();  // meanwhile; else what is left is read once one of those held is settled
     take(*calls);
-    if (again_) look();
+    if (again_ && changed) look();
   });
 }
 
@@ -106,6 +107,15 @@ void Webhooks::look_later(const std::string& why) {
   });
 }
 
+// Those of a job follow one another.
+bool Webhooks::left_some(const std::vector<WebhookCall>& calls) {
+  if (calls.size() == kHeld) return true;
+  for (std::size_t last = kHeldOfJob - 1; last < calls.size(); ++last) {
+    if (calls[last - (kHeldOfJob - 1)].trial.job == calls[last].trial.job) return true;
+  }
+  return false;
+}
+
 void Webhooks::take(const std::vector<WebhookCall>& calls) {
   for (const WebhookCall& call : calls) {
     const Key key{call.trial, call.rule};
@@ -115,7 +125,7 @@ void Webhooks::take(const std::vector<WebhookCall>& calls) {
     }
     if (!settled_.contains(key) && held_.insert(key).second) add(call);
   }
-  if (calls.size() == kHeld) again_ = true;
+  again_ = again_ || left_some(calls);
 }
 
 void Webhooks::add(const WebhookCall& call) {

@@ -85,6 +85,7 @@ class Webhooks {
   void look();
   void look_later(const std::string& why);
   void take(const std::vector<WebhookCall>& calls);
+  static bool left_some(const std::vector<WebhookCall>& calls);  // whether there may be more than one reading gives
   void add(const WebhookCall& call);
   void call_next(const std::string& authority);
   void call_again(const std::string& authority);

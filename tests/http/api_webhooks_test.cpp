@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "server/api/webhooks.hpp"
 #include "tests/http/api_fixture.hpp"
 #include "tests/net/loopback_server.hpp"
 
@@ -133,6 +134,27 @@ TEST_F(ApiWebhooksTest, AFindingIsToldOnceItIsThere) {
   EXPECT_EQ(finding.at("rule"), "overfit");
   EXPECT_EQ(finding.at("value"), "nan");
   EXPECT_EQ(finding.at("trial"), 0);
+}
+
+TEST_F(ApiWebhooksTest, OfAJobWithMoreFindingsThanAreHeldAllAreTold) {
+  constexpr int kRules = 50;
+  constexpr int kTrials = 3;
+  static_assert(kRules * kTrials > server::Webhooks::kHeldOfJob);
+  Receiver receiver;
+  receiver.close();
+  Json json = document("many", "http://" + receiver.authority());
+  json["debug"]["rules"].clear();
+  for (int i = 0; i < kRules; ++i) {
+    json["debug"]["rules"].push_back(
+        {{"rule", "overfit"}, {"name", "r" + std::to_string(i)}, {"action", {{"webhook", "http://" + receiver.authority()}}}});
+  }
+  submit(json);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    order_ = Json();
+    for (int i = 0; i < kRules; ++i) find("r" + std::to_string(i), "w" + std::to_string(trial));
+  }
+  receiver.open();
+  EXPECT_EQ(receiver.wait_for(kRules * kTrials).size(), static_cast<std::size_t>(kRules * kTrials));
 }
 
 TEST_F(ApiWebhooksTest, AReceiverInTroubleIsCalledAgainWithTheSameId) {
