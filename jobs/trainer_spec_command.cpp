@@ -156,7 +156,7 @@ CommandSpec read_command(ObjectReader& reader) {
   spec.resource_name = reader.text_or("resource_name", spec.resource_name, {1, 50});
   if (reader.word("resume", {"checkpoint", "restart"}) == std::size_t{0}) spec.resume = ResumeMode::checkpoint;
   read_may_end_early(reader, spec);
-  spec.grace_ms = to_ms(reader.number_or("grace_seconds", static_cast<double>(spec.grace_ms) / 1000, {0, 3600}));
+  spec.grace_ms = to_ms(reader.number_or("grace_seconds", kGraceSecondsDefault, {0, kGraceSecondsMax}));
   if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false}))
     spec.timeout_ms = to_ms(*seconds);
   if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * kMegabyte;

@@ -49,6 +49,7 @@ void Fleet::assign(Worker& worker, Assignment assignment) {
   worker.confirmed = worker.restored = false;
   worker.unaware_calls = 0;
   worker.exit.reset();
+  worker.overdue = false;
   worker.files_epoch = Epoch{};
   update_idle(worker);
 }

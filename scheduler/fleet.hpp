@@ -29,6 +29,7 @@ struct Worker {
   std::optional<ExitClass> exit;         // of its segment, while other ranks go on
   std::string exit_message;
   std::string exit_crash;
+  bool overdue = false;        // its group is done without it: it is told to end
   Epoch files_epoch;           // in whose directory it writes
   std::string_view waits_for;  // on its machine, with its assignment; "": nothing
   std::int64_t session = 0;    // of the group that it is warm for; 0: none

@@ -100,6 +100,13 @@ void read_replicas(const Json& trainer, JobSpec& spec, Diagnostics& diagnostics)
   spec.metric_rank = rank->get<int>();
 }
 
+std::optional<std::int64_t> read_group_grace(const Json& trainer) {
+  if (!says(trainer, "type", "command")) return std::nullopt;
+  const Json& seconds = member(trainer, "grace_seconds");
+  const double within = seconds.is_number() ? std::clamp(seconds.get<double>(), 0.0, kGraceSecondsMax) : kGraceSecondsDefault;
+  return static_cast<std::int64_t>(within * 1000);
+}
+
 // Several numbers of replicas are one more thing to tune.
 void tune_replicas(JobSpec& spec, Diagnostics& diagnostics) {
   if (spec.search_space.find(kReplicasParameter) != nullptr) {
@@ -215,6 +222,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
     ObjectReader only_an_object(*trainer, "trainer", diagnostics);
     spec.trainer = *trainer;
     read_replicas(*trainer, spec, diagnostics);
+    spec.group_grace_ms = read_group_grace(*trainer);
   }
   if (spec.replicas.size() > 1) tune_replicas(spec, diagnostics);
   spec.sampler = read_sampler(reader, spec.name);

@@ -122,8 +122,10 @@ struct JobSpec {
   Json trainer;                  // as submitted; jobs/trainer_spec.hpp reads it
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
-  bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
-  bool best_of_full = false;     // the same; but of what it has at max_resource alone, once it came there
+  // Trainer.grace_seconds: how long the other ranks of a command may go on once that one has ended. Nothing: no command.
+  std::optional<std::int64_t> group_grace_ms;
+  bool keeps_best = false;    // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
+  bool best_of_full = false;  // the same; but of what it has at max_resource alone, once it came there
   // Trainer.data.folds.early: what a unit below max_resource takes of one of a training until there. Below 1, values below
   // max_resource are of fewer folds, and no measure of those at it: the best trial is one at max_resource, once there is any.
   double early_work = 1;
@@ -143,8 +145,9 @@ struct JobSpec {
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
   double violation(const Metrics& metrics) const;
 
-  // Reads a whole job document. Of the trainer: `replicas`, `metric_rank`, `keep`, `data.folds` and what rungs_restart() looks
-  // at. `diagnostics` gets every fault; what is returned is a job only when there is none. Without a seed: default_seed(name).
+  // Reads a whole job document. Of the trainer: `replicas`, `metric_rank`, `grace_seconds`, `keep`, `data.folds` and what
+  // rungs_restart() looks at. `diagnostics` gets every fault; what is returned is a job only when there is none. Without a seed:
+  // default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
 
@@ -181,6 +184,8 @@ inline constexpr std::size_t kEnqueueMax = 10'000;
 inline constexpr std::size_t kWarmStartJobsMax = 20;
 inline constexpr std::size_t kCandidatesMax = 10'000;
 inline constexpr int kReplicasMax = 1000;
+inline constexpr double kGraceSecondsDefault = 10;  // trainer.grace_seconds of a command
+inline constexpr double kGraceSecondsMax = 3600;
 inline constexpr std::size_t kReplicasListMax = 20;
 inline constexpr const char* kReplicasParameter = "replicas";
 inline constexpr int kEtaMax = 100;

@@ -116,7 +116,8 @@ WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
   WorkerReply reply;
   reply.worker = worker.id;
   if (worker.assignment) {
-    if (worker.exit || may_execute(worker)) {
+    const bool goes_on = may_execute(worker) && !(worker.overdue && worker.confirmed);
+    if (worker.exit || goes_on) {
       reply.desired = WorkerReply::Desired::execute;
       reply.assignment = worker.assignment;
       reply.waits = worker.exit.has_value();
@@ -216,6 +217,7 @@ std::optional<Timestamp> Scheduler::next_deadline() const {
     if (!next || time < *next) next = time;
   };
   if (const auto oldest = state_->fleet.oldest()) sooner(oldest->first.plus_ms(state_->options.lease_ms));
+  if (const auto end = state_->group_ends_at()) sooner(*end);
   for (const auto& [id, job] : state_->jobs) {
     if (const auto deadline = job.deadline()) sooner(*deadline);
     if (job.has_some_to_end()) sooner(state_->now);

@@ -32,8 +32,9 @@ struct Scheduler::State {
   std::int64_t last_job_id = 0;
   std::int64_t last_event_id = 0;
   Timestamp last_event_at;
-  std::vector<JobRow> ended_rows;  // for rows(); without their documents, which nothing asks for again
-  std::optional<JobId> gathering;  // the next free workers are this job's, until they are enough for a group
+  std::vector<JobRow> ended_rows;                 // for rows(); without their documents, which nothing asks for again
+  std::map<TrialId, Timestamp> metric_rank_done;  // of groups whose other ranks are still at it, and have some time left
+  std::optional<JobId> gathering;                 // the next free workers are this job's, until they are enough for a group
 
   // Of the step under way.
   Timestamp now;
@@ -64,6 +65,8 @@ struct Scheduler::State {
   void report(Worker& worker, const AssignmentReport& report);
   void reclaim(Worker& worker, const AssignmentReport& report);
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
+  std::optional<Timestamp> group_ends_at() const;
+  void end_overdue_ranks();
   void end_early(TrialId id);
   void end_at_target(TrialId id);
   void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});

@@ -25,6 +25,13 @@ std::string_view known_fault(const std::string& said) {
   return found == std::end(kMachineFaults) ? *std::prev(found) : *found;
 }
 
+std::string in_words(int rank) { return "rank " + std::to_string(rank) + ": "; }
+
+std::string overdue_in_words(const JobSpec& spec) {
+  return "it was still at work " + in_seconds(*spec.group_grace_ms) + " (trainer.grace_seconds) after rank " +
+         std::to_string(spec.metric_rank) + " had ended, and was told to end";
+}
+
 }  // namespace
 
 void Scheduler::State::on(const WorkerSynced& event) {
@@ -72,14 +79,18 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   worker.waits_for = report.exit ? "" : known_fault(report.message);
   if (!report.exit) return end_early(assignment.trial);
   const bool group = assignment.world_size > 1;
+  const bool first_done = counts && !worker.exit && report.exit == ExitClass::completed;
+  if (group && first_done && job.spec()->group_grace_ms) metric_rank_done[assignment.trial] = now;
   worker.exit = report.exit;
   worker.exit_message = report.message;
   worker.exit_crash = report.crash;
-  if (group && !report.message.empty()) worker.exit_message.insert(0, "rank " + std::to_string(assignment.rank) + ": ");
+  const bool cut_off = worker.overdue && report.exit == ExitClass::stopped;
+  if (cut_off) worker.exit_message = overdue_in_words(*job.spec());
+  if (group && !worker.exit_message.empty()) worker.exit_message.insert(0, in_words(assignment.rank));
   const TrialId trial = assignment.trial;
   const auto exit = exit_of_group(job.trial(trial.number));
   if (!exit) return;
-  const bool by_this = *exit == *report.exit;
+  const bool by_this = *exit == *report.exit || cut_off;
   just_left = trial;
   end_segment(trial, *exit, by_this ? worker.exit_message : "", by_this ? worker.exit_crash : "");
 }
@@ -100,16 +111,44 @@ void Scheduler::State::end_at_target(TrialId id) {
   job.end_at_target(id.number, now);
 }
 
-// How the segment has ended, now that one more rank has: by the first failure, or when all of them are done.
+// How the segment has ended, now that one more rank has: by the first failure, or when all of them are done. One that was told to
+// end because the others are done is done, too.
 std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) {
   std::optional<ExitClass> result = ExitClass::completed;
   for (const WorkerId& id : trial.ranks()) {
-    const auto exit = fleet.find(id)->exit;
+    const Worker& worker = *fleet.find(id);
+    const auto exit = worker.exit;
     if (exit && *exit != ExitClass::completed && *exit != ExitClass::stopped) return exit;
     if (!exit) result.reset();
-    if (exit == ExitClass::stopped && result) result = exit;
+    if (exit == ExitClass::stopped && result && !worker.overdue) result = exit;
   }
   return result;
+}
+
+// When the next group has ranks that have had their time since its metric rank was done.
+std::optional<Timestamp> Scheduler::State::group_ends_at() const {
+  std::optional<Timestamp> next;
+  for (const auto& [trial, since] : metric_rank_done) {
+    const Timestamp end = since.plus_ms(*jobs.at(trial.job).spec()->group_grace_ms);
+    if (!next || end < *next) next = end;
+  }
+  return next;
+}
+
+// What counts of their trial is there. One that hangs, in its last call to a rank that is gone, say, would hold it for ever.
+void Scheduler::State::end_overdue_ranks() {
+  std::erase_if(metric_rank_done, [this](const auto& done) {
+    const auto& [trial, since] = done;
+    const Job& job = jobs.at(trial.job);
+    if (now - since < *job.spec()->group_grace_ms) return false;
+    for (const WorkerId& id : job.trial(trial.number).ranks()) {
+      Worker& worker = *fleet.find(id);
+      if (worker.exit) continue;
+      worker.overdue = true;
+      to_answer.insert(id);
+    }
+    return true;
+  });
 }
 
 void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash) {
@@ -141,6 +180,7 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
 // of them has called; else the call of a single one says what it is at.
 std::vector<WorkerId> Scheduler::State::release(const TrialRow& trial, bool unasked) {
   const auto ranks = trial.ranks();
+  metric_rank_done.erase(trial.id);
   for (const WorkerId& id : ranks) {
     Worker* worker = fleet.find(id);
     if (worker == nullptr || !worker->assignment || worker->assignment->epoch != trial.epoch) continue;
@@ -199,7 +239,7 @@ void Scheduler::State::lose(const WorkerId& id, EventKind as, const Job::Segment
   if (assignment) event.trial = assignment->trial.number;
   fleet.remove(id);
   if (!assignment) return;
-  const std::string rank = assignment->world_size > 1 ? "rank " + std::to_string(assignment->rank) + ": " : "";
+  const std::string rank = assignment->world_size > 1 ? in_words(assignment->rank) : "";
   end_segment(assignment->trial, end.exit, rank + end.message, end.crash);
 }
 
@@ -216,6 +256,7 @@ void Scheduler::State::on(const TimePassed&) {
     lose(oldest->second, EventKind::worker_lost,
          {ExitClass::worker_lost, "the worker was not heard of for " + in_seconds(options.lease_ms)});
   }
+  end_overdue_ranks();
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();
     if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime_seconds is over");
@@ -223,6 +264,9 @@ void Scheduler::State::on(const TimePassed&) {
   }
 }
 
-void Scheduler::State::on(const TimeLeapt&) { fleet.all_seen(now); }
+void Scheduler::State::on(const TimeLeapt&) {
+  fleet.all_seen(now);
+  for (auto& [trial, since] : metric_rank_done) since = now;
+}
 
 }  // namespace tuneband

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -168,6 +169,27 @@ TEST_F(GroupsTest, OneRanksFailureEndsTheOthers) {
   // All three are free again: the next job of three needs them.
   const std::string next = submit(*server, command_job("next", 3, "echo '{\"resource\": 1, \"loss\": 1}'\n"));
   EXPECT_EQ(server->wait_for_end(next).at("state"), "completed");
+}
+
+TEST_F(GroupsTest, ARankThatHangsOnceTheMetricRankIsDoneIsToldToEndAndTheValueCounts) {
+  const auto server = start("data", 3);
+  Json document = command_job("hangs", 3,
+                              "case $RANK in\n"
+                              "  0) echo '{\"resource\": 1, \"loss\": 0.5}' ;;\n"
+                              "  1) trap '' TERM; while :; do sleep 1; done ;;\n"
+                              "  2) while ! grep -q loss \"$TUNEBAND_TRIAL_DIR/log.txt\"; do sleep 0.1; done\n"
+                              "     echo shard > \"$TUNEBAND_CHECKPOINT_DIR/2\" ;;\n"
+                              "esac\n");
+  document["trainer"]["grace_seconds"] = 2;
+  document["limits"] = {{"max_trials", 1}, {"max_attempts", 1}};
+  const std::string id = submit(*server, document);
+  const Json job = server->wait_for_end(id);
+  EXPECT_EQ(job.at("state"), "completed") << job;
+  EXPECT_EQ(job.at("best").at("value"), 0.5);
+  const Json trial = server->get("/v1/jobs/" + id + "/trials").at("trials").at(0);
+  EXPECT_THAT(trial.at("message").get<std::string>(), testing::StartsWith("rank 1: it was still at work 2 s"));
+  const std::string shard = directory_ / ("data/jobs/" + id + "/trials/0/checkpoint/2");
+  EXPECT_TRUE(std::filesystem::exists(shard)) << "rank 2 had the time to save";
 }
 
 TEST_F(GroupsTest, AGroupJobComesToTheSameTableWhicheverRanksAreKilledOrStopped) {
