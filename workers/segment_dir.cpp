@@ -19,6 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 using protocol::TrialDirectory;
 
+// Beside the checkpoints of a segment that began with nothing, for all who find its directory.
+constexpr const char* kWithoutCheckpointDir = ".without_checkpoint";
+
 // The epoch whose directory the server shows as the trial's. 0: none, or that of an older version.
 std::int64_t epoch_shown(const TrialDirectory& trial) {
   std::error_code error;
@@ -30,22 +33,31 @@ std::int64_t epoch_shown(const TrialDirectory& trial) {
 }
 
 // What the segment begins with, in a directory that nobody knows yet.
-void fill(const fs::path& checkpoints, const TrialDirectory& trial, const protocol::AssignmentOrder& order, TrialLog& log,
-          std::error_code& error) {
+void fill(const fs::path& own, const TrialDirectory& trial, const protocol::AssignmentOrder& order, std::error_code& error) {
+  const fs::path checkpoints = own / protocol::kCheckpointDir;
   fs::create_directories(checkpoints, error);
   if (error || (order.files_epoch == 0 && order.from_resource == 0)) return;
   if (const auto known = trial.checkpoints(order.files_epoch)) {
     os::copy_tree(known->path(), checkpoints, error);
   } else if (order.from_resource > 0) {
-    log.note("the checkpoint of resource " + std::to_string(order.from_resource) + " is not there any more");
+    fs::create_directory(own / kWithoutCheckpointDir, error);
   }
+}
+
+// Nothing: it is not there. Whoever made it, all have the same answer.
+std::optional<BeginsWith> beginning_of(const TrialDirectory& trial, const protocol::AssignmentOrder& order) {
+  const auto epochs = trial.inside(protocol::kEpochsDir);
+  const auto own = epochs ? epochs->inside(std::to_string(order.epoch)) : std::nullopt;
+  if (!own || !own->inside(protocol::kCheckpointDir)) return std::nullopt;
+  return own->has(kWithoutCheckpointDir) ? BeginsWith::nothing : BeginsWith::what_was_ordered;
 }
 
 }  // namespace
 
-Result<void> make_checkpoint_dir(const protocol::AssignmentOrder& order, TrialLog& log) {
+Result<BeginsWith> make_checkpoint_dir(const protocol::AssignmentOrder& order) {
   const auto trial = TrialDirectory::open(order.trial_dir);
-  if (trial && trial->checkpoints(order.epoch)) return {};  // another rank was first, or it is begun again
+  if (const auto there = trial ? beginning_of(*trial, order) : std::nullopt)
+    return *there;  // by another rank, or by a run before
   std::error_code error;
   if (trial) fs::create_directory(trial->path() + "/" + protocol::kEpochsDir, error);
   const auto epochs = trial && !error ? trial->inside(protocol::kEpochsDir) : std::nullopt;
@@ -55,15 +67,14 @@ Result<void> make_checkpoint_dir(const protocol::AssignmentOrder& order, TrialLo
     const int rank = order.group ? order.group->rank : 0;
     const std::string aside = own + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(rank);
     os::remove_tree(aside, error);
-    if (!error) fill(fs::path(aside) / protocol::kCheckpointDir, *trial, order, log, error);
+    if (!error) fill(aside, *trial, order, error);
     if (!error) fs::rename(aside, own, error);
-    if (!error) return {};
     std::error_code ignored;
-    os::remove_tree(aside, ignored);
-    if (trial->checkpoints(order.epoch)) return {};
+    if (error) os::remove_tree(aside, ignored);
+    if (const auto made = beginning_of(*trial, order)) return *made;  // here, or by another rank meanwhile
   }
   const std::string own = protocol::checkpoint_dir(order.trial_dir, order.epoch);
-  return fault_of(ErrorCode::unavailable, "cannot make " + own, error.value());
+  return fault_of(ErrorCode::unavailable, "cannot make " + own, error ? error.value() : ENOENT);
 }
 
 void remove_superseded_dir(const std::string& trial_dir, std::int64_t epoch) {

@@ -195,6 +195,19 @@ TEST_F(CommandRunnerTest, GoesOnFromItsCheckpointWhenItWasLetGoOf) {
   EXPECT_THAT(log_text(), HasSubstr("begin 3 from 3"));
 }
 
+TEST_F(CommandRunnerTest, WhereTheCheckpointIsGoneItBeginsFromNothingAndIsToldSo) {
+  script("echo from {from_resource}, $TUNEBAND_FROM_RESOURCE; for at in 1 2 3; do echo \"{{\\\"loss\\\": $at}}\"; done");
+  order.trainer["resume"] = "checkpoint";
+  order.from_resource = 2;
+  order.files_epoch = 11;
+  order.epoch = 12;
+  ASSERT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("the checkpoint of resource 2 is not there any more\n"));
+  EXPECT_THAT(log_text(), HasSubstr("from 0, 0\n"));
+  EXPECT_EQ(reporter.began_at(), 0);
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2", "3: loss=3"));
+}
+
 TEST_F(CommandRunnerTest, ASegmentThatIsBegunAgainGoesOnFromWhatItSavedMeanwhile) {
   script("echo from $TUNEBAND_FROM_RESOURCE; echo '{\"resource\": 3, \"loss\": 1}'");
   reporter.written_by_this_segment = 2;
@@ -665,6 +678,26 @@ TEST_F(CommandRunnerTest, ARankIsToldWhereItStandsInItsGroup) {
   EXPECT_THAT(log_text(), HasSubstr("2/3 0 10.0.0.1:29500 2/3 3\n"));
   EXPECT_THAT(log_text(), HasSubstr("worker 10.0.0.9:7071 1:2 3\n"));
   EXPECT_THAT(log_text(), HasSubstr("parameters-2.json"));
+}
+
+TEST_F(CommandRunnerTest, AllRanksBeginFromNothingWhereTheFirstFoundNoCheckpoint) {
+  script(
+      "echo from $TUNEBAND_FROM_RESOURCE; echo kept > \"$TUNEBAND_CHECKPOINT_DIR/$RANK\"; echo '{\"resource\": 3, \"loss\": 1}'");
+  order.trainer["resume"] = "checkpoint";
+  order.from_resource = 2;
+  order.files_epoch = 11;
+  order.epoch = 12;
+  for (const int rank : {1, 0, 2}) {
+    order.group = rank_of_three(rank);
+    ASSERT_EQ(run().exit, "completed");
+    std::filesystem::create_directories(dir / "trial/epochs/11/checkpoint");  // as one whose file system shows it late
+  }
+  EXPECT_THAT(log_text(), Not(HasSubstr("from 2")));
+  order.from_resource = 3;
+  order.files_epoch = 12;
+  order.epoch = 13;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("from 3")) << "what was saved since is there";
 }
 
 TEST_F(CommandRunnerTest, ATrialOnOneWorkerOfAJobWithReplicasIsAGroupOfOne) {

@@ -72,11 +72,10 @@ TEST_F(TrialLinks, NoCheckpointDirectoryIsMadeOrRemovedThroughALink) {
   fs::create_directories(target("checkpoint/12"));
   fs::create_directory_symlink(target("checkpoint"), dir_ / "trial/epochs");
   fs::create_directory_symlink("epochs/13/checkpoint", dir_ / "trial/checkpoint");
-  auto log = TrialLog::open(dir_ / "trial");
   protocol::AssignmentOrder order;
   order.trial_dir = dir_ / "trial";
   order.epoch = 11;
-  EXPECT_FALSE(make_checkpoint_dir(order, *log));
+  EXPECT_FALSE(make_checkpoint_dir(order));
   remove_superseded_dir(order.trial_dir, 12);
   EXPECT_FALSE(fs::exists(target("checkpoint/11")));
   EXPECT_TRUE(fs::exists(target("checkpoint/12")));

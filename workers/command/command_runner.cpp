@@ -91,7 +91,7 @@ class CommandRunner final : public TrialRunner {
       if (auto result = run_segment(order, *spec, reporter, log, Begun::before)) return *result;
       reporter.waits_for_others(false);
     }
-    if (auto fault = start(order, *spec, log)) return *fault;
+    if (auto fault = start(order, *spec, reporter, log)) return *fault;
     reporter.writes_into(files_epoch_);
     reporter.waits_for_others(true);
     return *run_segment(order, *spec, reporter, log, Begun::now);
@@ -104,8 +104,8 @@ class CommandRunner final : public TrialRunner {
            held_at_ < order.until_resource && (order.files_epoch == files_epoch_ || order.files_epoch == 0);
   }
 
-  // Gives the result when it cannot be started.
-  std::optional<SegmentResult> start(const AssignmentOrder& order, const CommandSpec& written, TrialLog& log) {
+  // Gives the result when it cannot be started. `order` begins where its checkpoint is: at nothing, when that is gone.
+  std::optional<SegmentResult> start(AssignmentOrder& order, const CommandSpec& written, TrialReporter& reporter, TrialLog& log) {
     command_.reset();
     const Result<CommandSpec> read = with_references_read(written);
     if (!read) return SegmentResult{kExitInvalidParameters, describe(read.error())};
@@ -113,12 +113,16 @@ class CommandRunner final : public TrialRunner {
     auto parser = MetricParser::create(spec, order.objective_metric, order.further_metrics);
     if (!parser) return SegmentResult{kExitInvalidParameters, describe(parser.error())};
 
+    if (order.attempt > 1 || order.from_resource > 0) end_what_ran_before(order, log);
+    const auto begins_with = make_checkpoint_dir(order);
+    if (!begins_with) return not_made(begins_with.error());
+    if (order.from_resource > 0 && *begins_with == BeginsWith::nothing) {
+      log.note("the checkpoint of resource " + std::to_string(order.from_resource) + " is not there any more");
+      order.from_resource = reporter.checkpoint_written();
+    }
     auto process = process_of(order, spec);
     if (!process) return SegmentResult{kExitInvalidParameters, process.error().message};
-    if (order.attempt > 1 || order.from_resource > 0) end_what_ran_before(order, log);
-    const auto made = make_files(order, log);
-    if (!made)
-      return SegmentResult{.exit = kExitCrashed, .message = made.error().message, .waits_for = machine_fault(made.error())};
+    if (const auto written_down = write_parameters(order); !written_down) return not_made(written_down.error());
     open_inbox(order, *process);
     auto started = Process::start(*process);
     if (!started) {
@@ -174,8 +178,11 @@ class CommandRunner final : public TrialRunner {
       log.note("ended " + std::to_string(ended) + " processes that still ran for an earlier attempt");
   }
 
-  static Result<void> make_files(const AssignmentOrder& order, TrialLog& log) {
-    if (auto made = make_checkpoint_dir(order, log); !made) return made;
+  static SegmentResult not_made(const Error& fault) {
+    return {.exit = kExitCrashed, .message = fault.message, .waits_for = machine_fault(fault)};
+  }
+
+  static Result<void> write_parameters(const AssignmentOrder& order) {
     const std::filesystem::path path = parameters_file(order);
     const auto directory = protocol::TrialDirectory::open(path.parent_path().string());
     const std::string name = path.filename().string();
