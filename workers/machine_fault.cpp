@@ -42,6 +42,10 @@ Error fault_of(ErrorCode code, std::string what, int error_number) {
           words.empty() ? "" : joined({kWaitsFor, words})};
 }
 
+Error fault_for(std::string_view lacked, std::string what) {
+  return {ErrorCode::unavailable, std::move(what), "", joined({kWaitsFor, lacked})};
+}
+
 std::string machine_fault(const Error& error) {
   return error.hint.starts_with(kWaitsFor) ? error.hint.substr(kWaitsFor.size()) : "";
 }

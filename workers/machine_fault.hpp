@@ -13,7 +13,10 @@ namespace tuneband::workers {
 // `what` failed with `error_number`. When that is the machine's fault the hint says what the worker waits for.
 Error fault_of(ErrorCode code, std::string what, int error_number);
 
-// What an error of fault_of() is waited out for, of scheduler/waiting.hpp; "": it is not the machine's.
+// `what`, a sentence, is for want of `lacked`, of scheduler/waiting.hpp.
+Error fault_for(std::string_view lacked, std::string what);
+
+// What an error of these is waited out for, of scheduler/waiting.hpp; "": it is not the machine's.
 std::string machine_fault(const Error& error);
 
 }  // namespace tuneband::workers

@@ -13,10 +13,29 @@
 
 namespace tuneband::workers {
 
-Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int64_t size_max) {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Below the server's directory of jobs, which is there where its data directory is: elsewhere nobody would see what a trial
+// leaves.
+Result<void> make_trial_dir(const std::string& trial_dir) {
+  const fs::path jobs = fs::path(trial_dir).parent_path().parent_path().parent_path();
   std::error_code failure;
-  std::filesystem::create_directories(trial_dir, failure);
+  if (fs::status(jobs, failure).type() == fs::file_type::not_found) {
+    return fault_for(waiting::kDataDirectory, "the server's data directory is not at " + jobs.parent_path().string() +
+                                                  " on this machine: mount it there (docs/distributed.md, \"Several hosts\")");
+  }
+  failure.clear();
+  fs::create_directories(trial_dir, failure);
   if (failure) return fault_of(ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir, failure.value());
+  return {};
+}
+
+}  // namespace
+
+Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int64_t size_max) {
+  if (auto made = make_trial_dir(trial_dir); !made) return made.error();
   const std::string name = protocol::log_file_of(rank);
   const std::string path = trial_dir + "/" + name;
   const auto directory = protocol::TrialDirectory::open(trial_dir);

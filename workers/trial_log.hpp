@@ -19,7 +19,7 @@ inline constexpr std::int64_t kLogSizeMax = 64LL * 1024 * 1024;  // bytes, of on
 class TrialLog {
  public:
   // Makes `trial_dir` and opens the log of one of the trial's ranks there for appending. Errors: the directory or file cannot be
-  // made.
+  // made, or the server's data directory is not there.
   static Result<TrialLog> open(const std::string& trial_dir, int rank = 0, std::int64_t size_max = kLogSizeMax);
 
   // Appends as is. Past the bound one line says that the log was cut; the rest is left out.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <future>
 
+#include "scheduler/waiting.hpp"
 #include "tests/workers/sync_server.hpp"
 #include "tests/workers/text_files.hpp"
 
@@ -231,6 +232,29 @@ TEST_F(SyncLoopTest, ObservationsAreSentUntilTheyAreAcknowledgedAndNotAgain) {
   int sent = 0;
   for (const SyncRequest& request : server.requests()) sent += holds(2)(request) ? 1 : 0;
   EXPECT_GE(sent, 2) << "a lost reply is no acknowledgement";
+}
+
+TEST_F(SyncLoopTest, WhereTheServersDataDirectoryIsNotNothingIsTrainedUntilItIsThereOrTheTrialIsTakenBack) {
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCompleted, ""}; };
+  const auto waits = [](std::int64_t epoch) {
+    return [epoch](const SyncRequest& r) {
+      return executing(r) && r.assignment->epoch == epoch && r.assignment->message == waiting::kDataDirectory;
+    };
+  };
+  AssignmentOrder order = order_of(1);
+  order.trial_dir = dir / "data/jobs/1/trials/0";
+  server.desire(order);
+  start_worker();
+  server.wait_for(waits(1));
+  server.desire(std::nullopt);  // its job is deleted, say
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "stopped");
+  order.epoch = 2;
+  server.desire(order);
+  server.wait_for(waits(2));
+  std::filesystem::create_directories(dir / "data/jobs");
+  EXPECT_EQ(server.wait_for_exit(2).assignment->exit, "completed");
+  EXPECT_TRUE(std::filesystem::exists(order.trial_dir + "/log.txt"));
+  drain();
 }
 
 TEST_F(SyncLoopTest, WhatASegmentStoresAfterItsTrialWasCutGoes) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/workers/text_files.hpp"
+#include "workers/machine_fault.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -34,6 +37,18 @@ TEST(TrialLog, IsRefusedWhereNoDirectoryCanBeMade) {
   const auto log = TrialLog::open(dir / "file/trial");
   ASSERT_FALSE(log);
   EXPECT_NE(log.error().message.find("file/trial"), std::string::npos);
+}
+
+TEST(TrialLog, WaitsForTheServersDataDirectoryWhereThatIsNot) {
+  const TemporaryDirectory dir;
+  const auto log = TrialLog::open(dir / "data/jobs/3/trials/0");
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().message, "the server's data directory is not at " + dir / "data" +
+                                     " on this machine: mount it there (docs/distributed.md, \"Several hosts\")");
+  EXPECT_EQ(machine_fault(log.error()), waiting::kDataDirectory);
+  EXPECT_FALSE(std::filesystem::exists(dir / "data"));
+  std::filesystem::create_directories(dir / "data/jobs");
+  EXPECT_TRUE(TrialLog::open(dir / "data/jobs/3/trials/0")) << "what is below it is the worker's to make";
 }
 
 }  // namespace

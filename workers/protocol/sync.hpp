@@ -103,7 +103,7 @@ struct AssignmentOrder {
   std::int64_t files_epoch = 0;  // in whose directory the checkpoint at from_resource is
   int attempt = 1;
   std::uint64_t seed = 0;           // of the trial: hash of job seed and trial number
-  std::string trial_dir;            // absolute; the worker makes it: log.txt, checkpoints, model
+  std::string trial_dir;            // absolute; the worker makes it, below the server's jobs: log.txt, checkpoints, model
   std::optional<GroupPlace> group;  // nothing: it runs on one worker
   bool look_first = false;          // the worker's machine is not the server's: it looks at the job before its first trial of it
 };
