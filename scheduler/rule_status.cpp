@@ -42,6 +42,9 @@ std::string judged(const debugger::RuleStanding& standing) {
   return counted_steps(standing.judged) + " judged, the last one at step " + std::to_string(standing.last_step);
 }
 
+// By the user, or early: its worker's last word, which tells how far the rules are, came too late to count.
+bool cut_off(const TrialRow& trial) { return trial.state == TrialState::stopped && trial.resource < trial.until_resource; }
+
 void say_of_trial(RuleStatus& status, const debugger::RuleSpec& rule, const debugger::RuleStanding& standing,
                   const TrialRow& trial) {
   const bool over = ended(trial.state);
@@ -61,6 +64,11 @@ void say_of_trial(RuleStatus& status, const debugger::RuleSpec& rule, const debu
     status.status = RuleWord::stopped;
     status.details = "the trial " + std::string(trial.state == TrialState::failed ? "failed" : "was cancelled") +
                      "; nothing was found until then: " + judged(standing);
+  } else if (cut_off(trial)) {
+    status.status = RuleWord::stopped;
+    status.details = "the trial was ended at resource " + std::to_string(trial.resource) + " of " +
+                     std::to_string(trial.until_resource) +
+                     "; nothing was found as far as its worker had said: " + judged(standing);
   } else {
     status.status = RuleWord::no_issues_found;
     status.details = judged(standing);

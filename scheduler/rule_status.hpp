@@ -18,7 +18,7 @@ enum class RuleWord {
   no_issues_found,  // it judged what it needs, until the training was over
   issues_found,     // there is a finding
   not_judged,       // the training is over, and what the rule needs was never saved; or it would compare a trial with itself
-  stopped,          // the trial failed or was cancelled: it judged until then, and found nothing
+  stopped,          // the trial failed, was cancelled or was ended on its way: it judged until then, and found nothing
   error,            // the rule itself is at fault: its process crashed, hung, or was too slow
 };
 std::string_view to_string(RuleWord word);

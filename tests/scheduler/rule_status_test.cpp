@@ -91,6 +91,18 @@ TEST(RuleStatus, ATrialThatFailedOrWasCancelledHasStoppedItsRules) {
   EXPECT_EQ(rule_status(overfit(), never, nullptr).status, RuleWord::not_judged);
 }
 
+TEST(RuleStatus, ATrialThatWasEndedOnItsWayHasStoppedItsRules) {
+  TrialRow trial = trial_of(TrialState::stopped, debugger::RuleStanding{"", 5, 5, 7, ""});
+  trial.until_resource = 9;
+  trial.resource = 8;
+  EXPECT_EQ(rule_status(overfit(), trial, nullptr).status, RuleWord::stopped);
+  EXPECT_EQ(rule_status(overfit(), trial, nullptr).details,
+            "the trial was ended at resource 8 of 9; nothing was found as far as its worker had said: 5 saved steps judged, the "
+            "last one at step 7");
+  trial.resource = 9;
+  EXPECT_EQ(rule_status(overfit(), trial, nullptr).status, RuleWord::no_issues_found) << "its rung stopped it";
+}
+
 TEST(RuleStatus, AFindingCountsBeforeAFaultAndAFaultBeforeTheTrial) {
   for (const TrialState state : {TrialState::running, TrialState::completed, TrialState::failed}) {
     TrialRow trial = trial_of(state, debugger::RuleStanding{"", 5, 5, 7, "ended without an answer while the training went on"});
