@@ -164,6 +164,17 @@ TEST_F(CommandRunnerTest, WhatACommandSavesAfterItsLastReportIsTakenAndJudged) {
   EXPECT_THAT(result.message, HasSubstr("losses/validation"));
 }
 
+TEST_F(CommandRunnerTest, ALastLineWithoutItsEndIsSavedUnlessTheCommandWasKilled) {
+  order.debug = Json::parse(R"({"rules": [{"rule": "exploding_tensor", "action": "stop_trial"}]})");
+  order.max_resource = order.until_resource;
+  const std::string saves = R"(echo '{"resource": 3, "loss": 1}'; printf '{"step": 3, "tensors": {"losses/validation": NaN} }')";
+  script(saves);
+  EXPECT_EQ(run().exit, "stopped_by_rule");
+  order.epoch = 2;
+  script(saves + "; kill -9 $$");
+  EXPECT_EQ(run().exit, "completed");
+}
+
 TEST_F(CommandRunnerTest, IsHeldAtTheRungAndGoesOnWhereItStood) {
   script(kCountingScript);
   ASSERT_EQ(run_until(3).exit, "completed");

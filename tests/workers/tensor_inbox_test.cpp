@@ -77,6 +77,17 @@ TEST_F(TensorInboxTest, LinesAndFilesMaySayTheirMode) {
   EXPECT_EQ(sums, expected);
 }
 
+TEST_F(TensorInboxTest, TheLastLineOfACommandThatHasEndedIsOneWithoutItsEndToo) {
+  inbox_.feed(R"({"step": 3, "tensors": {"losses/train": 4}})");
+  inbox_.take(recorder_, true);
+  EXPECT_TRUE(sums("losses/train").empty()) << "the command is held: more of the line may come";
+  inbox_.finish();
+  inbox_.finish();
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(sums("losses/train"), (Sums{{3, 4}}));
+  EXPECT_EQ(inbox_.take_refusals(), "");
+}
+
 TEST_F(TensorInboxTest, AModeThatThereIsNotIsRefusedAndSaid) {
   for (const char* mode : {"\"eval\"", "1", "[]", "\"\""}) {
     inbox_.feed(std::string("{\"step\": 3, \"mode\": ") + mode + ", \"tensors\": {\"losses/ce\": 4}}\n");

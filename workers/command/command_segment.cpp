@@ -52,6 +52,7 @@ bool CommandSegment::take_tensors(bool all) {
   const auto now = Clock::now();
   if (!all && now - looked_at_ < kLookForTensorsEvery) return false;
   looked_at_ = now;
+  if (command_.ended() && command_.status().signal == 0) inbox_->finish();
   inbox_->take(*recorder_, all);
   if (all) recorder_->settle();
   if (const std::string refused = inbox_->take_refusals(); !refused.empty()) log_.note("the debugger: " + refused);

@@ -143,6 +143,10 @@ void TensorInbox::feed(std::string_view output, Clock::time_point now) {
   }
 }
 
+void TensorInbox::finish(Clock::time_point now) {
+  if (!line_.empty()) feed("\n", now);
+}
+
 void TensorInbox::read_line(std::string_view line) {
   if (!line.starts_with('{') || line.find("\"tensors\"") == std::string_view::npos) return;
   const auto json = parse_json(with_named_numbers(line), {.values_max = 2 * kTensorsPerLineMax});

@@ -44,6 +44,8 @@ class TensorInbox {
   void report(std::int64_t step, const Metrics& metrics, Clock::time_point now = Clock::now());
   // A piece of the command's output.
   void feed(std::string_view output, Clock::time_point now = Clock::now());
+  // The command has ended by itself: its last line is whole, without a line's end too. Of one that was killed it may be a part.
+  void finish(Clock::time_point now = Clock::now());
   // Takes what is whole by now and gives it to `recorder`, steps in ascending order. The highest step waits for more of it, until
   // nothing has come for kStepQuiet, its first has waited for kStepWaitsMost, or `all`: the command has ended or is held. What
   // comes of it later is another part of it.
