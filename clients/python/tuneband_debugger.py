@@ -372,12 +372,12 @@ class Tensor:
         series = self._series(mode, **{"from": step, "until": step})
         if step in series and "value" in series[step]:
             return _value(series[step]["value"])
-        import numpy
-
         query = {} if mode is None else {"mode": mode}
         if mode is None and step in series and "mode" in series[step]:  # another mode may have other steps
             query["mode"] = series[step]["mode"] or "none"
         body = self.trial._bytes("tensors/array", name=self.name, step=step, rank=self.rank, **query)
+        import numpy  # a number that was not saved is told without it
+
         return numpy.load(io.BytesIO(body), allow_pickle=False)
 
     def values(self, mode=None):
