@@ -1,5 +1,8 @@
 #include "server/activity_log.hpp"
 
+#include <string>
+#include <variant>
+
 #include "server/log.hpp"
 
 namespace tuneband::server {
@@ -70,16 +73,51 @@ void log_write(const FindingRow& finding) {
 
 void log_write(const SegmentRow&) {}  // its trial tells of it
 void log_write(const ObservationRow&) {}
-void log_write(const EventRow&) {}  // of what the rows tell
+void log_write(const EventRow&) {}  // log_event() of what no row tells
 
 void log_write(const DeleteJob& deleted) { log_info("job deleted", {{"job", deleted.job.value}}); }
 
+constexpr std::int64_t kMinuteMs = 60'000;
+
+// Its id, but for what is another with each process.
+std::string name_of(const WorkerId& worker) { return worker.value.substr(0, worker.value.rfind('-')); }
+
 }  // namespace
 
-void log_activity(std::span<const Write> writes) {
+void ActivityLog::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
+    if (const auto* event = std::get_if<EventRow>(&write)) log_event(*event);
     std::visit([](const auto& row) { log_write(row); }, write);
   }
+}
+
+// What happens to jobs and trials, their rows tell.
+void ActivityLog::log_event(const EventRow& event) {
+  using enum EventKind;
+  const bool goes = event.kind == worker_lost || event.kind == worker_disconnected || event.kind == worker_released;
+  if ((!goes && event.kind != worker_connected) || is_local_(event.worker) || !may_write(event)) return;
+  if (event.kind == worker_lost) {
+    log_warning("worker lost", {{"worker", event.worker.value}, {"how", event.message}});
+  } else {
+    log_info(event.kind == worker_connected      ? "worker connected"
+             : event.kind == worker_disconnected ? "worker disconnected"
+                                                 : "worker released",
+             {{"worker", event.worker.value}});
+  }
+}
+
+bool ActivityLog::may_write(const EventRow& event) {
+  std::erase_if(of_the_minute_, [&](const auto& one) {
+    const auto& [name, lines] = one;
+    if (event.at - lines.since < kMinuteMs) return false;
+    if (lines.left_out > 0)
+      log_info("a worker came and went more often than is told", {{"name", name}, {"lines_left_out", lines.left_out}});
+    return true;
+  });
+  Lines& lines = of_the_minute_.try_emplace(name_of(event.worker), Lines{.since = event.at}).first->second;
+  const bool may = lines.written < kLinesAMinute;
+  ++(may ? lines.written : lines.left_out);
+  return may;
 }
 
 }  // namespace tuneband::server

@@ -190,6 +190,7 @@ class App {
   std::unique_ptr<HttpServer> http_;
   std::string url_;
   std::unique_ptr<Supervisor> supervisor_;
+  ActivityLog activity_log_{[this](const WorkerId& worker) { return supervisor_ && supervisor_->tells_of(worker); }};
   asio::signal_set signals_;
   asio::steady_timer last_replies_;
   bool ending_ = false;
@@ -227,7 +228,7 @@ int App::run() {
 void App::restore() {
   const Snapshot snapshot = store_.load();
   const auto specs = specs_of_running_jobs(snapshot);
-  engine_.add_listener(log_activity);
+  engine_.add_listener([this](std::span<const Write> writes) { activity_log_.on_committed(writes); });
   engine_.add_listener([this](std::span<const Write> writes) { trial_files_.on_committed(writes); });
   engine_.add_listener([this](std::span<const Write> writes) { rendezvous_.on_committed(writes); });
   trial_files_.restore(snapshot);

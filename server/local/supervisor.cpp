@@ -57,6 +57,7 @@ struct Supervisor::Slot {
   int index;
   std::string name;
   RecordedProcess recorded;                       // its pid is 0 while none runs; worker_id "": has not synced yet
+  WorkerId ended_last;                            // the id of the one before
   boost::asio::posix::stream_descriptor process;  // a pidfd, readable once the process has ended
   boost::asio::steady_timer restart;
   boost::asio::steady_timer silence;
@@ -135,6 +136,11 @@ std::vector<Supervisor::View> Supervisor::workers() const {
   std::vector<View> views;
   for (const auto& slot : slots_) views.push_back({slot->name, slot->recorded.pid});
   return views;
+}
+
+bool Supervisor::tells_of(const WorkerId& worker) const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [&](const auto& slot) { return slot->recorded.worker_id == worker.value || slot->ended_last == worker; });
 }
 
 std::size_t Supervisor::workers_down() const {
@@ -240,6 +246,7 @@ void Supervisor::ended(Slot& slot) {
         {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.how.message}, {"log", data_dir_.worker_log(slot.name)}});
   }
   slot.recorded = RecordedProcess{};
+  slot.ended_last = told.worker;
   if (!told.worker.value.empty()) worker_ended_(told);
 
   if (stopping_ || slot.surplus) {

@@ -72,6 +72,8 @@ class Supervisor {
     std::int64_t pid = 0;  // 0: not running
   };
   std::vector<View> workers() const;
+  // Whether it is the id of one of these, or of the one before: how it ended is in the log.
+  bool tells_of(const WorkerId& worker) const;
   // Those that ended, or could not be started, and wait for their next start.
   std::size_t workers_down() const;
 

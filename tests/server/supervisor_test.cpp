@@ -233,6 +233,8 @@ TEST_F(SupervisorTest, AnAdoptedWorkerIsWatchedLikeAnyOther) {
   ASSERT_TRUE(loop_until(loop_, [&] { return pid(0) != adopted && pid(0) != 0; }));
   ASSERT_EQ(ended_.size(), 1U);
   EXPECT_EQ(ended_[0].worker.value, "local-0-abc");
+  EXPECT_TRUE(supervisor_->tells_of({"local-0-abc"}));
+  EXPECT_FALSE(supervisor_->tells_of({"local-1-abc"}));
 }
 
 TEST_F(SupervisorTest, AWorkerThatDiedWhileTheServerWasDownIsReportedAtTheStart) {
