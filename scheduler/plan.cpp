@@ -145,13 +145,16 @@ std::vector<double> tried_by_stopping(std::int64_t trials, std::size_t rungs, in
   return at_rungs;
 }
 
-// Of more trials than it takes to see what share goes on: that share.
+// Of more trials than are tried as many more than 1 in eta go on from each rung as of those: the first ones, and those that
+// passed while the bar was low.
 std::vector<std::int64_t> expected_by_stopping(std::int64_t trials, std::size_t rungs, int eta) {
   constexpr std::int64_t kTried = 2'000;
-  std::vector<std::int64_t> expected;
-  for (const double tried : tried_by_stopping(std::min(trials, kTried), rungs, eta)) {
-    const double more = static_cast<double>(std::max(trials, kTried)) / static_cast<double>(kTried);
-    expected.push_back(std::llround(tried * more));
+  const std::vector<double> tried = tried_by_stopping(std::min(trials, kTried), rungs, eta);
+  std::vector<std::int64_t> expected{trials};
+  double left = static_cast<double>(trials);
+  for (std::size_t rung = 1; rung < rungs; ++rung) {
+    left = left / eta + tried[rung] - tried[rung - 1] / eta;
+    expected.push_back(std::llround(left));
   }
   return expected;
 }

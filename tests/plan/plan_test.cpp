@@ -307,6 +307,9 @@ TEST(Plans, OfAsynchronousStoppingCountTheFirstOnesThatGoOnUnjudged) {
   EXPECT_EQ(plan_of(100, 10, 9).total_resource, 9 * 100);
   EXPECT_EQ(trials_text(plan_of(9, 3, 3).brackets), "3 2 2") << "2 + 1 / 3";
   EXPECT_EQ(trials_text(plan_of(1, 3, 5000).brackets), "5000") << "more than are tried";
+  // Beyond those only 1 in eta go on.
+  const auto at_top = [&](int trials) { return plan_of(27, 3, trials).brackets.front().rungs.back().trials; };
+  EXPECT_NEAR(at_top(20'000) - at_top(2'000), 18'000 / 27, 3);
 }
 
 // R = 9, eta = 3: 9, 5 and 3 trials of a pass of 17 start in the three brackets.
