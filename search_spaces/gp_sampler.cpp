@@ -133,25 +133,27 @@ Configuration GpSampler::suggest(std::int64_t index, const History& history) {
   return encoded_.encoding().decode(choose(index, model_of(history, encoded_.scored_points(history))).point);
 }
 
-std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
-  if (GpSampler* other = without_experience(index, history)) return other->expected_improvement(index, history);
+template <class Logarithm>
+std::optional<double> GpSampler::expected_by(std::int64_t index, const History& history, const Logarithm& of_model) {
   if (starting(index, history)) return std::nullopt;
   const auto points = encoded_.scored_points(history);
   const auto scale = cost_per_score(points);
   if (!scale) return std::nullopt;
-  return std::exp(choose(index, model_of(history, points)).value) * *scale;
+  return std::exp(of_model(model_of(history, points))) * *scale;
+}
+
+std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
+  if (GpSampler* other = without_experience(index, history)) return other->expected_improvement(index, history);
+  return expected_by(index, history, [&](const Model& model) { return choose(index, model).value; });
 }
 
 std::optional<double> GpSampler::expected_improvement_among(std::int64_t index, const History& history,
                                                             const std::vector<const Configuration*>& pool) {
   if (GpSampler* other = without_experience(index, history)) return other->expected_improvement_among(index, history, pool);
-  if (starting(index, history)) return std::nullopt;
-  const auto points = encoded_.scored_points(history);
-  const auto scale = cost_per_score(points);
-  if (!scale) return std::nullopt;
-  const Model model = model_of(history, points);
-  const auto values = rate(model.process, model.incumbent, points_of(pool, drawn_of_pool(index, pool.size())));
-  return std::exp(*std::max_element(values.begin(), values.end())) * *scale;
+  return expected_by(index, history, [&](const Model& model) {
+    const auto values = rate(model.process, model.incumbent, points_of(pool, drawn_of_pool(index, pool.size())));
+    return *std::max_element(values.begin(), values.end());
+  });
 }
 
 GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const {

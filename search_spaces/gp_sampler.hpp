@@ -74,6 +74,9 @@ class GpSampler final : public Sampler {
   Model model_of(const History& history, const std::vector<ScoredPoint>& scored,
                  const std::vector<ScoredPoint>* under_way = nullptr);
   const GaussianHyperparameters& hyperparameters(const History& history);
+  // `of_model`: the logarithm of the improvement that a model expects, in normal scores. Nothing: there is none yet.
+  template <class Logarithm>
+  std::optional<double> expected_by(std::int64_t index, const History& history, const Logarithm& of_model);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
   // Whose turn it is: of the model without experience, or nullptr.
