@@ -61,8 +61,10 @@ views::ReplicasTotals totals_shown(int replicas, const Totals& totals) {
 views::Replicas Reader::replicas(JobId job, const ParsedJob& parsed, NonDominated which) {
   const Objective& objective = parsed.spec.objective;
   std::map<int, Totals> by_replicas;
+  // What was trained, rungs that began anew included.
   Statement sums = connection_.prepare(
-      "SELECT 1 + json_array_length(peers), count(*), sum(resource), sum(training_ms) FROM trials "
+      "SELECT 1 + json_array_length(peers), count(*), sum(coalesce((SELECT sum(s.resource - s.from_resource) FROM segments s "
+      "WHERE s.job = trials.job AND s.trial = number), resource)), sum(training_ms) FROM trials "
       "WHERE job = ? AND epoch > 0 GROUP BY 1");
   for (sums.query(job.value); sums.step();) {
     by_replicas[sums.small_integer(0)] = {sums.small_integer(1), sums.integer(2), sums.integer(3), nullptr};

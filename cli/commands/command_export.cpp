@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -27,7 +28,9 @@ class CurvesExport {
     const auto trials = api_.trials(job_, "", 0);
     if (!trials) return trials.error();
     for (const TrialInfo& trial : *trials) {
-      Line line{trial, {}};
+      const auto trained = units_trained(trial);
+      if (!trained) return trained.error();
+      Line line{trial, *trained, {}};
       const auto observations = api_.get(trial_path(job_, trial.number) + "/observations");
       if (!observations) return observations.error();
       for (const Json& observation : observations->value("observations", Json::array())) {
@@ -55,14 +58,28 @@ class CurvesExport {
  private:
   struct Line {
     TrialInfo trial;
+    std::int64_t trained = 0;               // units, in all of its segments
     std::map<std::int64_t, double> values;  // by resource
   };
 
+  // More than it came to, where rungs begin anew or a part was lost.
+  Outcome<std::int64_t> units_trained(const TrialInfo& trial) const {
+    if (trial.segments <= 1) return trial.resource;
+    const auto segments = api_.get(trial_path(job_, trial.number) + "/segments");
+    if (!segments) return segments.error();
+    std::int64_t units = 0;
+    for (std::size_t i = 0; i < segments->at("rank").size(); ++i) {
+      if (segments->at("rank").at(i) != 0) continue;
+      units += segments->at("resource").at(i).get<std::int64_t>() - segments->at("from_resource").at(i).get<std::int64_t>();
+    }
+    return std::max(units, trial.resource);
+  }
+
   std::string line_text(const Line& line) const {
     const TrialInfo& trial = line.trial;
-    const bool trained = trial.resource > 0 && trial.training_seconds > 0;
+    const bool timed = line.trained > 0 && trial.training_seconds > 0;
     std::string text = fmt::format("{},{},{}", trial.number, csv_cell(trial.state),
-                                   trained ? format_number(trial.training_seconds / static_cast<double>(trial.resource)) : "");
+                                   timed ? format_number(trial.training_seconds / static_cast<double>(line.trained)) : "");
     for (const std::string& name : parameters_) {
       const auto value = trial.configuration.find(name);
       const bool there = value != trial.configuration.end();

@@ -257,6 +257,7 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainWhateverItsNamesAreLike) {
                               {"time_3", 0.5 * number},
                               {"seconds_per_unit", 2 * number}};
     trial["resource"] = 3;
+    trial["segments"] = 1;
     trial["training_seconds"] = 6;
     trials.push_back(trial);
     const Json observations{test::example_observation(1, 5 - number), test::example_observation(3, 4 - number)};
@@ -305,7 +306,8 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
     Json trial = test::example_trial(number, number == 0 ? "completed" : "stopped");
     trial["configuration"] = {{"eta", 0.1 * (number + 1)}};
     trial["resource"] = number == 0 ? 9 : 3;
-    trial["training_seconds"] = number == 0 ? 18 : 6;
+    trial["segments"] = number == 0 ? 2 : 1;
+    trial["training_seconds"] = number == 0 ? 24 : 6;  // 3 units, and 9 from nothing
     trials.push_back(trial);
     Json observations = Json::array();
     for (const int resource : number == 0 ? std::vector<int>{3, 9} : std::vector<int>{3}) {
@@ -315,6 +317,11 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
                   Json{{"observations", observations}}.dump());
   }
   server.answer("GET /v1/jobs/7/trials?limit=1000", Json{{"trials", trials}, {"next", nullptr}}.dump());
+  server.answer("GET /v1/jobs/7/trials/0/segments",
+                R"({"created_at": "2026-03-01T12:00:00Z", "workers": ["w"], "outcomes": ["reached_rung", "completed"],
+                    "trial": [0, 0], "epoch": [7000001, 7000002], "attempt": [1, 1], "worker": [0, 0], "rank": [0, 0],
+                    "from_resource": [0, 0], "until_resource": [3, 9], "resource": [3, 9], "began": [0, 6], "ended": [6, 24],
+                    "outcome": [0, 1], "merged": 0, "workers_left_out": 0})");
   ExportOptions exported;
   exported.job = "7";
   exported.output = directory_ + "/exported.csv";
