@@ -9,15 +9,24 @@
 
 namespace tuneband {
 
+namespace {
+
+// Where each rung is a training of its own, what is beyond the latest is of one before it, which had come farther.
+constexpr std::string_view kOfTheLatest =
+    " AND resource <= (SELECT trials.resource FROM trials WHERE trials.job = observations.job AND number = trial)";
+
+}  // namespace
+
 CurvePoint point_from(const Statement& row) {
   CurvePoint point{row.integer(0), number_from(row, 1, 2), std::nullopt, Timestamp{row.integer(4)}};
   read_column(row, 3, point.metrics);
   return point;
 }
 
-CurveReader::CurveReader(Connection& connection, Points points) {
+CurveReader::CurveReader(Connection& connection, Points points, bool restarts) {
   const bool all = points == Points::all;
-  const std::string_view which = all ? "" : " AND (objective IS NOT NULL OR objective_is_nan = 1)";
+  const std::string which =
+      joined({all ? "" : " AND (objective IS NOT NULL OR objective_is_nan = 1)", restarts ? kOfTheLatest : ""});
   count_ = connection.prepare(joined({"SELECT count(*) FROM observations WHERE job = ? AND trial = ?", which}));
   rows_ = connection.prepare(joined({"SELECT ", all ? kPointColumns : kBarePointColumns,
                                      " FROM observations WHERE job = ? AND trial = ?", which, " ORDER BY resource"}));

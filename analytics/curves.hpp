@@ -16,7 +16,8 @@ namespace tuneband {
 class CurveReader {
  public:
   enum class Points { all, of_the_objective };  // of_the_objective: those that have a value of it, without the other metrics
-  CurveReader(Connection& connection, Points points);
+  // `restarts`: each rung is a training of its own; the curve is then that of the latest.
+  CurveReader(Connection& connection, Points points, bool restarts);
 
   // By resource, at most `points_max` (kObservationPointsMin or more). Empty: nothing was reported, or there is no such trial.
   std::vector<CurvePoint> decimated(TrialId trial, std::int64_t points_max);

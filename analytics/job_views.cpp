@@ -312,7 +312,7 @@ Result<RawJson> Reader::curves(JobId job, const CurvesQuery& query) {
   const auto trials_max = static_cast<std::size_t>(query.trials_max);
   const std::vector<int> numbers =
       query.trials.empty() ? choose_trials(connection_, job, parsed->spec.objective.goal, trials_max) : query.trials;
-  CurveReader reader(connection_, CurveReader::Points::of_the_objective);
+  CurveReader reader(connection_, CurveReader::Points::of_the_objective, parsed->spec.scheduler.restarts);
   Columns columns;
   Column& trial = columns.add("trial");
   Column& begin = columns.add("begin");

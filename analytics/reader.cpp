@@ -497,7 +497,7 @@ Result<views::Observations> Reader::observations(TrialId trial, std::optional<in
   Transaction moment(connection_, Transaction::Kind::read);
   if (const auto there = require_trial(trial); !there) return there.error();
   const std::shared_ptr<const ParsedJob> parsed = cached_job(trial.job);
-  CurveReader curves(connection_, CurveReader::Points::all);
+  CurveReader curves(connection_, CurveReader::Points::all, parsed && parsed->spec.scheduler.restarts);
   views::Observations shown;
   for (CurvePoint& point : curves.decimated(trial, points.value_or(kObservationsMax)))
     shown.observations.push_back(observation_view(std::move(point), parsed.get()));

@@ -598,6 +598,24 @@ TEST_F(ReaderTest, DecimatesObservationsAndKeepsTheExtremes) {
   EXPECT_THAT(parsed(reader().observations({kJob, 0}, std::nullopt))["observations"], SizeIs(1000));
 }
 
+// What the training of the rung below had told beyond it is of another training.
+TEST_F(ReaderTest, WhereRungsBeginAnewTheCurveIsOfTheLatestTrainingAlone) {
+  for (const char* resume : {"restart", "checkpoint"}) {
+    JobRow job = running_job(1, "a");
+    Json spec = Json::parse(job.spec_json);
+    spec["trainer"] = {{"type", "command"}, {"argv", {"train"}}, {"resume", resume}};
+    job.id = JobId{std::string_view(resume) == "restart" ? 1 : 2};
+    job.name = spec["name"] = resume;
+    job.spec_json = spec.dump();
+    TrialRow trial = ended_trial(static_cast<int>(job.id.value), 0, TrialState::stopped, 0.5, 3);
+    trial.resource = 1;
+    write({job, trial});
+    for (const int resource : {1, 2, 3}) write({observation(static_cast<int>(job.id.value), 0, resource, 0.1 * resource)});
+    const Json shown = parsed(reader().observations({job.id, 0}, std::nullopt))["observations"];
+    EXPECT_EQ(shown.size(), job.id.value == 1 ? 1u : 3u) << resume;
+  }
+}
+
 TEST_F(ReaderTest, ShowsDecisionsAsDocumented) {
   DecisionRow failed = decision(1, 0, 1, std::nullopt, Verdict::stopped, 1);
   failed.cutoff = kNan;
