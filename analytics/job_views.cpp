@@ -41,8 +41,9 @@ class TrialColumns {
  public:
   // `digits` of the parameters that are numbers; nothing: as they are.
   // `arrivals`: of a trial, when it last came to the end of a segment.
-  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits, std::map<int, Timestamp> arrivals)
-      : spec_(spec), created_at_(created_at), digits_(digits), arrivals_(std::move(arrivals)) {
+  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits, std::map<int, Timestamp> arrivals,
+               const CostSoFar& cost)
+      : spec_(spec), created_at_(created_at), digits_(digits), arrivals_(std::move(arrivals)), cost_(cost) {
     for (const Parameter& parameter : spec.search_space.parameters())
       column_of_.emplace(Json(parameter.name).dump(), &parameters_.emplace_back(parameter.name));
     for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) more_objectives_.emplace_back("");
@@ -73,20 +74,10 @@ class TrialColumns {
     segments_.add(row.attempts_in_all);
     worker_.add(workers_.index_of(row.worker.value));
     exit_class_.add(exit_classes_.index_of(row.exit_class ? to_string(*row.exit_class) : ""));
+    add_cost(row.id.number);
     if (row.origin == kEnqueued) enqueued_.add(row.id.number);
     add_more_objectives(row);
     add_parameters(configuration);
-  }
-
-  // Of a trial that was added; for a choice of trials, and then for each of it.
-  void add_cost(const std::optional<Spent>& spent) {
-    cost_known_ = true;
-    if (!spent) {
-      resource_so_far_.add_null();
-      return worker_seconds_so_far_.add_null();
-    }
-    resource_so_far_.add(spent->resource);
-    worker_seconds_so_far_.add(seconds(spent->worker_ms));
   }
 
   // As fields of the object that `json` is in.
@@ -100,10 +91,6 @@ class TrialColumns {
     columns_.write(json);
     if (!spec_.constraints.empty()) violation_.write(json);
     if (replicated_) replicas_.write(json);
-    if (cost_known_) {
-      resource_so_far_.write(json);
-      worker_seconds_so_far_.write(json);
-    }
     json.key("more_objectives").begin_array();
     for (Column& column : more_objectives_) column.write_cells(json);
     json.end_array();
@@ -118,6 +105,16 @@ class TrialColumns {
     Column cells;
     int trials = 0;  // that have a cell
   };
+
+  void add_cost(int number) {
+    const auto spent = cost_.until.find(number);
+    if (spent == cost_.until.end()) {
+      resource_so_far_.add_null();
+      return worker_seconds_so_far_.add_null();
+    }
+    resource_so_far_.add(spent->second.resource);
+    worker_seconds_so_far_.add(seconds(spent->second.worker_ms));
+  }
 
   void add_more_objectives(const TrialRow& row) {
     for (std::size_t i = 0; i < more_objectives_.size(); ++i) {
@@ -156,9 +153,9 @@ class TrialColumns {
   Timestamp created_at_;
   std::optional<int> digits_;
   std::map<int, Timestamp> arrivals_;
+  const CostSoFar& cost_;
   int trials_ = 0;
   bool replicated_ = false;
-  bool cost_known_ = false;
   Words workers_;
   Words exit_classes_;
   Columns columns_;
@@ -181,11 +178,11 @@ class TrialColumns {
   Column& segments_ = columns_.add("segments");
   Column& worker_ = columns_.add("worker");
   Column& exit_class_ = columns_.add("exit_class");
+  Column& resource_so_far_ = columns_.add("resource_so_far");
+  Column& worker_seconds_so_far_ = columns_.add("worker_seconds_so_far");
   Column& enqueued_ = columns_.add("enqueued");
   Column violation_{"violation"};
   Column replicas_{"replicas"};
-  Column resource_so_far_{"resource_so_far"};
-  Column worker_seconds_so_far_{"worker_seconds_so_far"};
   std::deque<Column> more_objectives_;
   std::deque<ParameterColumn> parameters_;
   std::map<std::string, ParameterColumn*, std::less<>> column_of_;  // by the JSON of its name
@@ -260,10 +257,12 @@ Result<RawJson> Reader::columns(JobId job, const ColumnsQuery& query) {
   const Result<Known> known = known_job(job);
   if (!known) return known.error();
   const auto& [row, parsed] = *known;
-  TrialColumns columns(parsed->spec, row.created_at, query.digits, arrivals(job));
+  const JobSpec& spec = parsed->spec;
+  const CostSoFar cost = cost_so_far(connection_, job, spec.objective, spec.scheduler.max_resource);
+  TrialColumns columns(spec, row.created_at, query.digits, arrivals(job), cost);
   int left_out = 0;
   if (query.trials_max && row.trials_created > *query.trials_max) {
-    left_out = add_chosen(columns, row, *parsed, static_cast<std::size_t>(*query.trials_max));
+    left_out = add_chosen(columns, row, spec, static_cast<std::size_t>(*query.trials_max), cost.raised);
   } else {
     Statement trials = select_all_trials();
     for (trials.query(job.value); trials.step();) columns.add(row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn));
@@ -287,16 +286,13 @@ std::map<int, Timestamp> Reader::arrivals(JobId job) {
 }
 
 // Gives how many trials are left out.
-int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max) {
-  const JobSpec& spec = parsed.spec;
-  const CostSoFar cost = cost_so_far(connection_, row.id, spec.objective, spec.scheduler.max_resource);
-  const std::vector<int> chosen = choose_trials(connection_, row.id, spec.objective.goal, trials_max, cost.raised);
+int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const JobSpec& spec, std::size_t trials_max,
+                       std::span<const int> raised) {
+  const std::vector<int> chosen = choose_trials(connection_, row.id, spec.objective.goal, trials_max, raised);
   Statement trial = connection_.prepare(select_sql<TrialRow>("WHERE job = ? AND number = ?"));
   for (const int number : chosen) {
     if (!trial.query(row.id.value, number).step()) continue;
     columns.add(row_from<TrialRow>(trial), trial.text(kTrialConfigurationColumn));
-    const auto spent = cost.until.find(number);
-    columns.add_cost(spent == cost.until.end() ? std::nullopt : std::optional(spent->second));
   }
   return row.trials_created - static_cast<int>(chosen.size());
 }

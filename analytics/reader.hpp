@@ -261,7 +261,8 @@ class Reader {
   views::TimelineJobs timeline_jobs(Timestamp from, Timestamp until);
   views::TimelineEvents timeline_events(Timestamp from, Timestamp until);
   std::map<int, Timestamp> arrivals(JobId job);
-  int add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max);
+  int add_chosen(TrialColumns& columns, const JobRow& row, const JobSpec& spec, std::size_t trials_max,
+                 std::span<const int> raised);
   Statement select_all_trials();
   void add_missed_observations(TrialId trial, Timestamp since, Missed& missed);
   void add_missed_decisions(TrialId trial, Timestamp since, Missed& missed);

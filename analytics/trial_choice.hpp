@@ -1,5 +1,6 @@
 // Of a job with more trials than are wanted: the best, those that raised the best so far, and others evenly by number; and what
-// the job had cost by the end of each, which a choice of trials does not tell.
+// the job had cost when the value of each came, which its own row does not tell: others had been trained meanwhile, and itself
+// more than once where rungs begin anew.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,10 @@ struct Spent {
 };
 
 struct CostSoFar {
-  // By trial that was started: of all that ended before it, and itself. Those under way come last.
+  // By trial that was started: of all segments that were over when it last came to its rung or to the end, or, where it came to
+  // neither, ended. Those under way come last.
   std::unordered_map<int, Spent> until;
-  std::vector<int> raised;  // trials better than all that ended before, or than those of them that came as far
+  std::vector<int> raised;  // trials better than all that came before, or than those of them that came as far
 };
 CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective, std::int64_t max_resource);
 

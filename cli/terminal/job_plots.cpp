@@ -21,23 +21,21 @@ double number_at(const Json& columns, const char* name, std::size_t row) {
   return number_from_json(column->at(row)).value_or(std::nan(""));
 }
 
-// In time a trial counts from when its value came, which may be long before it ends; what was spent is told of trials that have
-// ended. Those under way come last.
-double when(const Json& columns, std::size_t row, Cost cost, double now_seconds) {
-  const double arrived = cost == Cost::seconds ? number_at(columns, "arrived", row) : std::nan("");
+// A trial counts from when its value came, which may be long before it ends. Those under way come last.
+double when(const Json& columns, std::size_t row, double now_seconds) {
+  const double arrived = number_at(columns, "arrived", row);
   const double at = std::isnan(arrived) ? number_at(columns, "ended", row) : arrived;
   return std::isnan(at) ? now_seconds : at;
 }
 
 // The rows of trials that were started.
-std::vector<std::size_t> rows_in_order(const Json& columns, Cost cost, double now_seconds) {
+std::vector<std::size_t> rows_in_order(const Json& columns, double now_seconds) {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < columns.at("number").size(); ++row) {
     if (!std::isnan(number_at(columns, "started", row))) rows.push_back(row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-    return when(columns, a, cost, now_seconds) < when(columns, b, cost, now_seconds);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return when(columns, a, now_seconds) < when(columns, b, now_seconds); });
   return rows;
 }
 
@@ -129,7 +127,7 @@ BestSoFar best_so_far(const Json& columns, const JobInfo& job, Cost cost, double
   BestSoFar best;
   best.resource = level_that_counts(columns, job);
   double spent = 0;
-  for (const std::size_t row : rows_in_order(columns, cost, now_seconds)) {
+  for (const std::size_t row : rows_in_order(columns, now_seconds)) {
     const double until_then = number_at(columns, "resource_so_far", row);
     spent = std::isnan(until_then) ? spent + number_at(columns, "resource", row) : until_then;
     const double ended = number_at(columns, "ended", row);
@@ -137,7 +135,7 @@ BestSoFar best_so_far(const Json& columns, const JobInfo& job, Cost cost, double
     const auto value = value_that_counts(columns, row);
     if (!value || number_at(columns, "objective_resource", row) < static_cast<double>(best.resource)) continue;
     if (!best.steps.empty() && !job.better(*value, best.steps.back().value)) continue;
-    const double at = cost == Cost::resource ? spent : when(columns, row, cost, now_seconds);
+    const double at = cost == Cost::resource ? spent : when(columns, row, now_seconds);
     best.steps.push_back({at, *value, columns.at("number").at(row).get<std::int64_t>()});
   }
   return best;

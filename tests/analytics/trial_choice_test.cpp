@@ -40,8 +40,9 @@ class TrialChoiceTest : public DbTest {
     return cost_so_far(connection, kJob, {"validation-auc", goal, std::nullopt}, max_resource);
   }
 
- private:
   std::optional<Store> store_;
+
+ private:
   int trials_ = 0;
 };
 
@@ -91,6 +92,34 @@ TEST_F(TrialChoiceTest, WhatHadBeenSpentIsOfAllThatEndedBeforeAndThoseUnderWayCo
   EXPECT_THAT(spent(0), Pair(9 + 1 + 3, 900 + 300 + 300));
   EXPECT_THAT(spent(3), Pair(9 + 1 + 3 + 27, 900 + 300 + 300 + 1000));
   EXPECT_FALSE(until.contains(4)) << "it was not started";
+}
+
+// Of rungs at 1 and 3 that begin anew: 0 comes to 1, then 1, then 0 to 3, and 1 waits until the job ends.
+TEST_F(TrialChoiceTest, WhatHadBeenSpentIsOfAllSegmentsThatWereOverWhenAValueCame) {
+  const auto segment = [&](int trial, int epoch, std::int64_t resource, std::int64_t from_ms, std::int64_t until_ms) {
+    SegmentRow row;
+    row.trial = {kJob, trial};
+    row.epoch = Epoch{epoch};
+    row.attempt = 1;
+    row.worker = WorkerId{"w"};
+    row.resource = row.until_resource = resource;
+    row.began_at = kStart.plus_ms(from_ms);
+    row.ended_at = kStart.plus_ms(until_ms);
+    row.outcome = resource == 1 ? "reached_rung" : "completed";
+    return row;
+  };
+  TrialRow first = trial(0.9, 3);
+  first.training_ms = 3000;  // of 4000 that it was with a worker
+  TrialRow second = trial(0.5, 1);
+  second.ended_at = kStart.plus_ms(9000);
+  second.training_ms = 500;
+  commit(*store_, {first, second, segment(0, 1, 1, 0, 1000), segment(1, 2, 1, 1000, 2000), segment(0, 3, 3, 2000, 5000)});
+  const CostSoFar found = cost(3);
+  EXPECT_EQ(found.until.at(1).resource, 1 + 1);
+  EXPECT_EQ(found.until.at(1).worker_ms, 750 + 500);
+  EXPECT_EQ(found.until.at(0).resource, 1 + 1 + 3);
+  EXPECT_EQ(found.until.at(0).worker_ms, 3000 + 500);
+  EXPECT_THAT(found.raised, ElementsAre(1, 0));
 }
 
 TEST_F(TrialChoiceTest, RaisedAreThoseBetterThanAllBeforeOrThanThoseOfThemThatCameAsFar) {

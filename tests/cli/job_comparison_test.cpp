@@ -126,7 +126,7 @@ std::string columns_of_one_trial() {
                              "arrived", "ended", "training_seconds", "attempts", "segments", "worker"}) {
     columns[column] = {0};
   }
-  columns["kept_value"] = {nullptr};
+  columns["kept_value"] = columns["resource_so_far"] = columns["worker_seconds_so_far"] = {nullptr};
   columns["exit_class"] = {-1};
   return columns.dump();
 }

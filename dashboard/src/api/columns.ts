@@ -24,8 +24,8 @@ export interface TrialColumns {
   ended: (number | null)[];
   training_seconds: number[];
   replicas?: number[];
-  resource_so_far?: (number | null)[];
-  worker_seconds_so_far?: (number | null)[];
+  resource_so_far: (number | null)[];
+  worker_seconds_so_far: (number | null)[];
   left_out: number;
   attempts: number[];
   segments: number[];

@@ -43,12 +43,12 @@ function valueThatCounts(row: TrialRow): number | null {
 export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis, now: number): BestSoFar {
   const { goal } = job.objective;
   const resource = levelThatCounts(rows, job);
-  // In time by when the values came; what was spent is told of trials that have ended.
-  const at = (row: TrialRow): number => (axis === 'time' ? row.arrived : null) ?? row.ended ?? now;
-  const byEnd = rows.filter((row) => row.started !== null).sort((a, b) => at(a) - at(b) || a.number - b.number);
+  // By when the values came: a trial may wait long at its rung, while others are trained.
+  const at = (row: TrialRow): number => row.arrived ?? row.ended ?? now;
+  const byArrival = rows.filter((row) => row.started !== null).sort((a, b) => at(a) - at(b) || a.number - b.number);
   const points: Point[] = [];
   let spent = 0;
-  for (const row of byEnd) {
+  for (const row of byArrival) {
     const before = axis === 'resource' ? row.resourceSoFar : row.workerSecondsSoFar;
     spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
     const value = valueThatCounts(row);
@@ -57,8 +57,8 @@ export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis
     points.push({ cost: axis === 'time' ? at(row) : spent, value, trial: row.number, state: row.state, counts });
   }
   const steps = improvements(points.filter((point) => point.counts), goal);
-  const last = byEnd.at(-1);
-  return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? Math.max(...byEnd.map((row) => row.ended ?? now)) : 0) : spent, resource };
+  const last = byArrival.at(-1);
+  return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? Math.max(...byArrival.map((row) => row.ended ?? now)) : 0) : spent, resource };
 }
 
 function improvements(points: readonly Step[], goal: Job['objective']['goal']): Step[] {

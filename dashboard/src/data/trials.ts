@@ -24,7 +24,7 @@ export interface TrialRow {
   attempts: number;
   segments: number;
   worker: string;
-  resourceSoFar: number | null; // what the whole job had spent when it ended; null: not told, as all trials are here
+  resourceSoFar: number | null; // what the whole job had spent when its value came; null: not told
   workerSecondsSoFar: number | null;
   note: string;
 }
@@ -35,8 +35,15 @@ export function valueOf(row: TrialRow): number | null {
 }
 
 // A trial is told of when it has come to its rung, and when it goes on from there.
-function arrivalOf(row: TrialRow, now: number | null): number | null {
-  return row.state === 'paused' || row.state === 'completed' || (row.state === 'running' && row.rung > 0) ? now : null;
+function hasArrived(row: TrialRow): boolean {
+  return row.state === 'paused' || row.state === 'completed' || (row.state === 'running' && row.rung > 0);
+}
+
+// When something is told, and what the whole job had cost by then.
+export interface Told {
+  at: number; // seconds
+  resource: number;
+  workerSeconds: number;
 }
 
 export class TrialTable {
@@ -66,10 +73,14 @@ export class TrialTable {
   }
 
   // `now`: seconds since the job was created, of a row that is told while the job runs.
-  put(row: TrialRow, configuration: Record<string, ParameterValue>, now: number | null = null): void {
+  put(row: TrialRow, configuration: Record<string, ParameterValue>, told: Told | null = null): void {
     const known = this.rowOf.get(row.number);
     const before = known === undefined ? undefined : this.rows[known];
-    row.arrived ??= (before && before.rung === row.rung && before.state === row.state ? null : arrivalOf(row, now)) ?? before?.arrived ?? null;
+    const arrives = hasArrived(row) && !(before && before.rung === row.rung && before.state === row.state);
+    const now = arrives ? told : null;
+    row.arrived ??= now?.at ?? before?.arrived ?? null;
+    row.resourceSoFar ??= now?.resource ?? before?.resourceSoFar ?? null;
+    row.workerSecondsSoFar ??= now?.workerSeconds ?? before?.workerSecondsSoFar ?? null;
     const index = known ?? this.rows.length;
     this.rows[index] = row;
     this.rowOf.set(row.number, index);

@@ -155,7 +155,9 @@ export class JobStore {
   private onTrial(trial: Trial): void {
     const table = this.trials.value;
     if (!table) return;
-    table.put(rowOfTrial(trial, table.createdAt, table.row(trial.number)?.note), trial.configuration, (serverNow() - table.createdAt) / 1000);
+    const { resource_spent: resource = 0, training_seconds: workerSeconds = 0 } = this.job.value ?? {};
+    const told = { at: (serverNow() - table.createdAt) / 1000, resource, workerSeconds };
+    table.put(rowOfTrial(trial, table.createdAt, table.row(trial.number)?.note), trial.configuration, told);
     this.refreshSummary();
     this.redraw();
   }

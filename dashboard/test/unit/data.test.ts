@@ -8,7 +8,7 @@ import { frontOf } from '../../src/data/front.ts';
 import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
-import { rowOfTrial } from '../../src/data/trials.ts';
+import { rowOfTrial, type Told } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
@@ -71,16 +71,19 @@ test('the best trial is told with how far its training came, and with which of i
   assert.equal(told({ state: 'cancelled', resource: 30, until_resource: 81, kept_resource: 9 }, 1), '27 rounds of 81 (the value and the model are of 9, its best)', 'on its way to 81, of which nothing counts');
 });
 
+const toldAt = (at: number): Told => ({ at, resource: 10 * at, workerSeconds: at });
+
 test('a trial that is told of has arrived when it waits at its rung, and keeps that when it is told again', () => {
   const table = tableOf([{ number: 0, state: 'running', started: 0, ended: null }]);
-  table.put(rowOf({ number: 0, state: 'paused', objective: 0.5, ended: null }), {}, 3);
+  table.put(rowOf({ number: 0, state: 'paused', objective: 0.5, ended: null }), {}, toldAt(3));
   assert.equal(table.row(0)?.arrived, 3);
-  table.put(rowOf({ number: 0, state: 'stopped', objective: 0.5, ended: 8 }), {}, 8);
+  assert.equal(table.row(0)?.resourceSoFar, 30, 'the whole job had spent so much');
+  table.put(rowOf({ number: 0, state: 'stopped', objective: 0.5, ended: 8 }), {}, toldAt(8));
   assert.equal(table.row(0)?.arrived, 3);
   const other = tableOf([{ number: 0, state: 'running', started: 0, ended: null }]);
-  other.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.5, ended: null }), {}, 4);
+  other.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.5, ended: null }), {}, toldAt(4));
   assert.equal(other.row(0)?.arrived, 4, 'it went straight on');
-  other.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.5, ended: null }), {}, 5);
+  other.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.5, ended: null }), {}, toldAt(5));
   assert.equal(other.row(0)?.arrived, 4);
 });
 
