@@ -223,14 +223,32 @@ struct Ticks {
   std::size_t end() const { return cells.back() + width; }
 };
 
-Ticks ticks_of(const Encoding& encoding, const Grid& grid, std::size_t d) {
+// The best of a dimension's categories by what the trees predict, at most so many, in their order; all points of a number.
+std::vector<std::size_t> points_to_tell(const std::vector<TreeEffects>& trees, std::size_t d, std::size_t points,
+                                        std::size_t most) {
+  std::vector<std::size_t> chosen(points);
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  if (points <= most) return chosen;
+  std::vector<double> costs(points, 0);
+  for (const TreeEffects& tree : trees) {
+    for (std::size_t point = 0; point < points; ++point) costs[point] += tree.marginal_of(d)[point];
+  }
+  std::ranges::stable_sort(chosen, {}, [&](std::size_t point) { return costs[point]; });
+  chosen.resize(most);
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+// `categories_max`: of a dimension that has more, the best.
+Ticks ticks_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, std::size_t d,
+               std::size_t categories_max) {
   const Parameter& parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter];
   const std::size_t categories = encoding.dimensions()[d].categories;
   Ticks ticks;
   ticks.width = categories > 0 ? 1 : 2;
-  const std::size_t points = categories > 0 ? std::min(categories, kDependenceCategories) : grid.cells(d) / ticks.width;
-  for (std::size_t point = 0; point < points; ++point) {
-    const double unit = (static_cast<double>(point) + 0.5) / static_cast<double>(categories > 0 ? categories : points);
+  const std::size_t points = categories > 0 ? categories : grid.cells(d) / ticks.width;
+  for (const std::size_t point : points_to_tell(trees, d, points, categories > 0 ? categories_max : points)) {
+    const double unit = (static_cast<double>(point) + 0.5) / static_cast<double>(points);
     const Value value = value_at(parameter.domain, unit);
     if (!ticks.values.empty() && same(ticks.values.back(), value)) continue;  // an int of few values
     ticks.values.push_back(value);
@@ -241,7 +259,7 @@ Ticks ticks_of(const Encoding& encoding, const Grid& grid, std::size_t d) {
 
 PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, double lowest,
                                 std::size_t d) {
-  const Ticks ticks = ticks_of(encoding, grid, d);
+  const Ticks ticks = ticks_of(encoding, grid, trees, d, kDependenceCategories);
   PartialDependence dependence;
   dependence.parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter].name;
   dependence.values = ticks.values;
@@ -261,8 +279,11 @@ PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, cons
 
 void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, double lowest, std::size_t x,
                  std::size_t y, DependenceSurface& surface) {
-  const Ticks across = ticks_of(encoding, grid, x);
-  const Ticks up = ticks_of(encoding, grid, y);
+  const auto most_beside = [&](std::size_t other) {
+    return std::max(kDependenceCategories, kInteractionCellsMax / std::min(grid.cells(other), kInteractionCellsMax));
+  };
+  const Ticks across = ticks_of(encoding, grid, trees, x, most_beside(y));
+  const Ticks up = ticks_of(encoding, grid, trees, y, most_beside(x));
   surface.x = across.values;
   surface.y = up.values;
   std::vector<std::vector<double>> joint;

@@ -19,7 +19,8 @@ inline constexpr std::size_t kInteractionCellsMax = 10'000;  // pairs of paramet
 inline constexpr ForestOptions kImportanceForest{.trees = 24, .leaf_min = 3, .dimension_share = 0.7, .bootstrap = true};
 inline constexpr std::uint64_t kImportanceStream = 0x696d70;  // its seed
 inline constexpr int kDependencePoints = 20;
-inline constexpr std::size_t kDependenceCategories = 50;  // of a parameter with more, the first ones
+inline constexpr std::size_t kDependenceCategories =
+    50;  // of a parameter with more, the best ones; of a surface as many as it has room
 
 // Shares are of the variance of the predicted cost over the whole space; a mean over trees and the deviation among them.
 struct MainEffect {

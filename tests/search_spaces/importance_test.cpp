@@ -251,16 +251,32 @@ TEST(Importance, OfNothingButDivergedTrialsIsNone) {
   for (const double mean : importance->dependence.front().mean) EXPECT_EQ(mean, 0);
 }
 
-TEST(Importance, ShowsTheFirstOfVeryManyCategories) {
+TEST(Importance, ShowsTheBestOfVeryManyCategoriesInTheirOrder) {
   Json document;
   document["a"] = {{"type", "categorical"}, {"values", Json::array()}};
   for (std::size_t i = 0; i < kDependenceCategories + 10; ++i) document["a"]["values"].push_back(i);
   const SearchSpace space = space_of(document.dump());
-  const auto importance = importance_of(space, random_job(space, 300, [](const Configuration& at) { return number(at, "a"); }));
+  const auto last_are_best = [](const Configuration& at) { return number(at, "a") < kDependenceCategories ? 1.0 : 0.0; };
+  const auto importance = importance_of(space, random_job(space, 300, last_are_best));
   ASSERT_TRUE(importance);
   const std::vector<Value>& shown = importance->dependence.front().values;
   ASSERT_EQ(shown.size(), kDependenceCategories);
-  for (std::size_t i = 0; i < shown.size(); ++i) EXPECT_EQ(shown[i], Value(static_cast<std::int64_t>(i)));
+  for (std::size_t i = 1; i <= 10; ++i) {
+    EXPECT_EQ(shown[shown.size() - i], Value(static_cast<std::int64_t>(kDependenceCategories + 10 - i)));
+  }
+}
+
+TEST(Importance, ASurfaceHasAsManyCategoriesAsItHasRoomFor) {
+  Json document;
+  document["a"] = {{"type", "categorical"}, {"values", Json::array()}};
+  document["b"] = {{"type", "float"}, {"min", 0}, {"max", 1}};
+  for (std::size_t i = 0; i < 3 * kDependenceCategories; ++i) document["a"]["values"].push_back(i);
+  const SearchSpace space = space_of(document.dump());
+  const auto surface =
+      dependence_surface(space, random_job(space, 300, [](const Configuration& at) { return number(at, "a"); }), "a", "b");
+  ASSERT_TRUE(surface);
+  EXPECT_EQ(surface->x.size(), 3 * kDependenceCategories);
+  EXPECT_EQ(surface->mean.size(), surface->x.size() * surface->y.size());
 }
 
 // Jobs of one parameter, by the costs of their trials.

@@ -26,11 +26,14 @@ export function sheetOf(surface: Surface, a: Parameter, b: Parameter): Sheet {
   return { surface, x, y, smooth, across, up };
 }
 
-// The ends of the cells around places: half-way between neighbours, and from 0 to 1; those of categories are all of one width.
+// The ends of the cells around places: half-way between neighbours, and from 0 to 1; those of categories are all of one width, and
+// the last may not be there.
 export function edgesOf(places: readonly number[], categories = false): number[] {
   const inner = places.slice(1).map((place, index) => (place + (places[index] as number)) / 2);
-  const outer = categories ? (inner[0] ?? 0) : 0;
-  return [0 - outer, ...inner, 1 + outer];
+  const [first, last] = [places[0] as number, places.at(-1) as number];
+  if (!categories || places.length < 2) return [0, ...inner, 1];
+  const half = (inner[0] as number) - first;
+  return [first - half, ...inner, last + half];
 }
 
 // The place of a coordinate of d3's contours, where cell i has its middle at i + 0.5.

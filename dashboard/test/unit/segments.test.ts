@@ -40,6 +40,8 @@ test('a gap is told with what was before and after it, and the times in which no
 test('a surface has a cell at each place, between the middles of its values', () => {
   assert.deepEqual(edgesOf([0.125, 0.375, 0.875]), [0, 0.25, 0.625, 1]);
   assert.deepEqual(edgesOf([0, 0.5, 1], true), [-0.25, 0.25, 0.75, 1.25]);
+  assert.deepEqual(edgesOf([0, 0.25], true), [-0.125, 0.125, 0.375], 'the others were not computed');
+  assert.deepEqual(edgesOf([0.5], true), [0, 1]);
   assert.equal(placeAt([0.125, 0.375, 0.875], 0.5), 0.125);
   assert.equal(placeAt([0.125, 0.375, 0.875], 2), 0.625);
   assert.equal(placeAt([0.125, 0.375, 0.875], 9), 0.875);
