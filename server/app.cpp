@@ -221,6 +221,7 @@ int App::run() {
   loop_.run();
   // Nothing is closed: SQLite would remove by name a log that may be another's by now.
   if (engine_.lost()) std::_Exit(kExitCommitFailed);
+  trial_files_.end_soon();
   log_info("ended");
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "os/tree.hpp"
 #include "server/log.hpp"
 #include "workers/protocol/sync.hpp"
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kReleasedMode = 0644;
+constexpr const char* kTrialsDir = "trials";  // in a job's directory
 constexpr const char* kAsideEnding = ".new";  // of a name that is about to be given
 
 // The worker of a trial removes what it makes after its end, perhaps the same at this moment: then something was gone before its
@@ -255,7 +257,17 @@ void TrialFiles::release(TrialId trial) {
 }
 
 void TrialFiles::remove(std::string path) {
-  boost::asio::post(remover_, [path = std::move(path)] { remove_all_logged(path, path); });
+  boost::asio::post(remover_, [this, path = std::move(path)] {
+    const auto job = protocol::TrialDirectory::open(path);
+    const auto trials = job ? job->inside(kTrialsDir) : std::nullopt;
+    std::error_code error;
+    if (trials) {
+      for (fs::directory_iterator entry(trials->path(), error), end; !ends_soon_ && !error && entry != end;
+           entry.increment(error))
+        remove_all_logged(entry->path(), joined({path, "/", kTrialsDir, "/", entry->path().filename().string()}));
+    }
+    if (!ends_soon_) remove_all_logged(path, path);
+  });
 }
 
 }  // namespace tuneband::server

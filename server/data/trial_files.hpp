@@ -17,6 +17,7 @@
 // running job goes at the next start, of another one with the job. Loop thread only.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
 #include <map>
@@ -36,6 +37,8 @@ class TrialFiles {
  public:
   explicit TrialFiles(const DataDir& data_dir) : data_dir_(data_dir) {}
   ~TrialFiles();  // waits for what is queued
+  // What is left of deleted jobs, hundreds of thousands of files perhaps, is for the next server's restore().
+  void end_soon() { ends_soon_ = true; }
   TrialFiles(const TrialFiles&) = delete;
   TrialFiles& operator=(const TrialFiles&) = delete;
 
@@ -75,6 +78,7 @@ class TrialFiles {
   std::map<TrialId, Shown> shown_;  // of jobs that run
   std::map<JobId, Needed> needed_;  // by jobs that run
   std::set<TrialId> kept_;          // ended without completing, and keep their files for being needed
+  std::atomic<bool> ends_soon_ = false;
   boost::asio::thread_pool remover_{1};
 };
 

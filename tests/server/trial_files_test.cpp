@@ -271,6 +271,20 @@ TEST_F(TrialFilesTest, ADeletedJobsDirectoryGoes) {
   EXPECT_FALSE(fs::exists(data_dir_.job_dir(kJob)));
 }
 
+TEST_F(TrialFilesTest, AServerThatEndsLeavesWhatItHasNotRemovedOfDeletedJobsToTheNext) {
+  make_trial(kJob, 0);
+  {
+    TrialFiles files(data_dir_);
+    files.end_soon();
+    files.on_committed(std::vector<Write>{DeleteJob{kJob}});
+  }
+  EXPECT_TRUE(has(kJob, 0, "log.txt"));
+  Snapshot without;
+  without.last_job_id = kJob.value;
+  { TrialFiles(data_dir_).restore(without); }
+  EXPECT_FALSE(fs::exists(data_dir_.job_dir(kJob)));
+}
+
 TEST_F(TrialFilesTest, WhatAKilledServerLeftOfTrialsThatWereCutGoesAtTheStart) {
   for (int number = 0; number < 2; ++number) make_trial(kJob, number);
   Snapshot snapshot;
