@@ -354,6 +354,23 @@ TEST_F(DataDoubts, TimesWithoutAnEventAreRefused) {
   EXPECT_THAT(found_in(spec, cox), ElementsAre(HasSubstr("the test data has no label above 0")));
 }
 
+TEST_F(DataDoubts, FoldsWithoutAnEventAreRefused) {
+  const auto found = [this](const std::vector<std::string>& labels, int folds) {
+    DataSpec spec = csv(rows_of(labels));
+    spec.validation = FoldsSpec{folds, 0};
+    return found_in(spec, job("survival:cox", "validation-cox-nloglik"));
+  };
+  std::vector<std::string> labels(40, "-7");
+  labels[3] = "5";
+  labels[8] = "2";
+  EXPECT_THAT(found(labels, 5), ElementsAre(ContainsRegex("^trainer.data.folds: fold [1-5] of 5 has no label above 0, which "
+                                                          "survival:cox takes for the time of an event: nothing can be "
+                                                          "measured there .use fewer folds or another seed.$")));
+  labels[8] = "-2";
+  EXPECT_THAT(found(labels, 2), ElementsAre(ContainsRegex("fold [12] of 2 has no label above 0"))) << "the other has the event";
+  EXPECT_THAT(found(std::vector<std::string>(40, "7"), 5), IsEmpty());
+}
+
 TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedWhereverTheyAreMeasured) {
   const std::string classes = "a,y\n1,0\n2,1\n";
   DataSpec spec = csv("a,y\n1,0\n2,7\n");

@@ -103,6 +103,35 @@ void check_class_count(const XgboostSpec& spec, const Json& job, const LoadedTab
                       last ? "set it to " + std::to_string(labels.size()) : "");
 }
 
+// "fold 1 of 5", of which `fold` counts from 0.
+std::string fold_in_words(const LoadedTables& tables, int fold) {
+  return "fold " + std::to_string(fold + 1) + " of " + std::to_string(tables.folds);
+}
+
+// Of the rows that a fold holds out.
+std::set<float> labels_of_fold(const LoadedTables& tables, const std::vector<int>& folds, int fold) {
+  std::set<float> labels;
+  for (std::size_t row = 0; row < folds.size(); ++row) {
+    if (folds[row] == fold) labels.insert(tables.train.labels[row]);
+  }
+  return labels;
+}
+
+// Of times without an event nothing can be measured. Where a fold has every event the others have none, so that what is left to
+// learn from is looked at as well.
+void check_events_of_folds(const XgboostObjective& objective, const LoadedTables& tables, const std::vector<int>& folds,
+                           Diagnostics& diagnostics) {
+  if (!knows_events(objective) || folds.empty()) return;
+  for (int fold = 0; fold < tables.folds; ++fold) {
+    if (*labels_of_fold(tables, folds, fold).rbegin() > 0) continue;
+    diagnostics.error("trainer.data.folds",
+                      fold_in_words(tables, fold) + " has no label above 0, which " + objective.name +
+                          " takes for the time of an event: nothing can be measured there",
+                      "use fewer folds or another seed");
+    return;
+  }
+}
+
 // Where rows that a model is judged by lack a class. `folds`: of each row of the training data its fold; empty: there are none.
 void check_aucs(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, XgboostTask task,
                 const std::vector<int>& folds, Diagnostics& diagnostics) {
@@ -124,12 +153,7 @@ void check_aucs(const XgboostSpec& spec, const Json& job, const LoadedTables& ta
   const std::string measured = auc_among(eval_metrics_for(spec, objective));
   if (folds.empty()) warn(labels_of(tables.validation), "trainer.data.validation", "the validation data", measured);
   for (int fold = 0; fold < tables.folds && !folds.empty(); ++fold) {
-    std::set<float> labels;
-    for (std::size_t row = 0; row < folds.size(); ++row) {
-      if (folds[row] == fold) labels.insert(tables.train.labels[row]);
-    }
-    const std::string part = "fold " + std::to_string(fold + 1) + " of " + std::to_string(tables.folds);
-    if (warn(labels, "trainer.data.folds", part, measured)) break;
+    if (warn(labels_of_fold(tables, folds, fold), "trainer.data.folds", fold_in_words(tables, fold), measured)) break;
   }
   const std::string of_test = auc_among(eval_metrics_for({}, objective));
   if (tables.test.rows() > 0) warn(labels_of(tables.test), "trainer.data.test", "the test data", of_test);
@@ -226,6 +250,7 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
     if (!checked || tables.rows_of_all) continue;
     const auto folds = check_folds(spec, tables, objective->task, labels, diagnostics);
+    if (folds) check_events_of_folds(*objective, tables, *folds, diagnostics);
     if (!folds || !tells_classes_apart(objective->task) || !tasks.insert(objective->task).second) continue;
     if (objective->task == XgboostTask::multiclass) check_class_count(spec, job, tables, diagnostics);
     check_aucs(spec, job, tables, objective->task, *folds, diagnostics);

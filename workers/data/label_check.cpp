@@ -65,14 +65,16 @@ Result<void> check_range(const XgboostObjective& objective, int classes, const L
                      objective.task == XgboostTask::binary ? "name the label that counts as 1 in trainer.data.positive" : "");
 }
 
-// Labels are times, negative where nothing happened until then: without an event there is nothing to learn or to measure.
+// Without an event there is nothing to learn or to measure.
 Result<void> check_events(const XgboostObjective& objective, const LabelFacts& facts, const std::string& rows) {
-  if (objective.name != "survival:cox" || facts.max > 0) return {};
+  if (!knows_events(objective) || facts.max > 0) return {};
   return label_fault(rows + " has no label above 0, which " + objective.name + " takes for the time of an event",
                      "write the times of events as they are, and negative those at which nothing had happened yet");
 }
 
 }  // namespace
+
+bool knows_events(const XgboostObjective& objective) { return objective.name == "survival:cox"; }
 
 std::string label_in_words(const LabelColumn& column, float label) {
   const bool text = column.positive.empty() && label >= 0 && label < static_cast<float>(column.classes.size());

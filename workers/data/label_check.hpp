@@ -28,6 +28,9 @@ struct DataLabels {
   std::optional<LabelFacts> test;  // nothing: the job has none
 };
 
+// Whether labels are times: of an event, or negative where nothing had happened until then.
+bool knows_events(const XgboostObjective& objective);
+
 // Of a label its text in the file, like `once`, else its number.
 std::string label_in_words(const LabelColumn& column, float label);
 
