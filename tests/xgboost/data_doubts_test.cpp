@@ -41,6 +41,13 @@ class DataDoubts : public testing::Test {
     spec.label = "y";
     return spec;
   }
+  DataSpec libsvm(const std::string& text) const {
+    DataSpec spec;
+    spec.format = DataFormat::libsvm;
+    spec.train = {dir_.write("train.libsvm", text)};
+    spec.validation = spec.train.front();
+    return spec;
+  }
   static Json job(const std::string& objective, const std::string& metric = "validation-logloss") {
     return {{"search_space", {{"objective", objective}}}, {"objective", {{"metric", metric}}}};
   }
@@ -57,6 +64,10 @@ class DataDoubts : public testing::Test {
     std::string text = "a,y\n";
     for (std::size_t i = 0; i < labels.size(); ++i) text += std::to_string(i) + "," + labels[i] + "\n";
     return text;
+  }
+  // Of a ranking of two rows, one of which has this grade, and the other 0.
+  std::vector<std::string> found_of_grade(const std::string& grade, const std::string& metric) const {
+    return found_in(libsvm(grade + " qid:1 0:1\n0 qid:1 0:2\n"), job("rank:pairwise", "validation-" + metric));
   }
 
   const Json binary_ = job("binary:logistic");
@@ -300,17 +311,11 @@ TEST_F(DataDoubts, AFrameIndexIsDoubtedOnce) {
 }
 
 TEST_F(DataDoubts, GradesThatNdcgCannotTakeAreRefused) {
-  const auto found = [this](const std::string& grade, const std::string& metric) {
-    DataSpec spec;
-    spec.format = DataFormat::libsvm;
-    spec.train = {dir_.write("train.libsvm", grade + " qid:1 0:1\n0 qid:1 0:2\n")};
-    spec.validation = spec.train.front();
-    return found_in(spec, job("rank:pairwise", "validation-" + metric));
-  };
-  EXPECT_THAT(found("31", "ndcg@5"), IsEmpty());
-  EXPECT_THAT(found("32", "ndcg@5"), ElementsAre(HasSubstr("has the label 32, and ndcg needs grades from 0 to 31")));
-  EXPECT_THAT(found("0.5", "ndcg"), ElementsAre(HasSubstr("has labels with fractions, and ndcg cuts grades to whole numbers")));
-  EXPECT_THAT(found("32", "map"), IsEmpty());
+  EXPECT_THAT(found_of_grade("31", "ndcg@5"), IsEmpty());
+  EXPECT_THAT(found_of_grade("32", "ndcg@5"), ElementsAre(HasSubstr("has the label 32, and ndcg needs grades from 0 to 31")));
+  EXPECT_THAT(found_of_grade("0.5", "ndcg"),
+              ElementsAre(HasSubstr("has labels with fractions, and ndcg cuts grades to whole numbers")));
+  EXPECT_THAT(found_of_grade("32", "map"), IsEmpty());
 }
 
 TEST_F(DataDoubts, MetricsThatALabelHasNoneOfAreTold) {
@@ -385,16 +390,10 @@ TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedWhereverTheyAreMeasured) {
 }
 
 TEST_F(DataDoubts, OfGradesTheAucOfPairsIsMeasuredAndOtherMetricsOfTwoClassesAreRefused) {
-  const auto found = [this](const std::string& grade, const std::string& metric) {
-    DataSpec spec;
-    spec.format = DataFormat::libsvm;
-    spec.train = {dir_.write("train.libsvm", grade + " qid:1 0:1\n0 qid:1 0:2\n")};
-    spec.validation = spec.train.front();
-    return found_in(spec, job("rank:pairwise", "validation-" + metric));
-  };
-  EXPECT_THAT(found("2", "auc"), IsEmpty());
-  EXPECT_THAT(found("1", "aucpr"), IsEmpty());
-  EXPECT_THAT(found("2", "aucpr"), ElementsAre(HasSubstr("`aucpr` of rank:pairwise needs labels between 0 and 1 (measure ndcg")));
+  EXPECT_THAT(found_of_grade("2", "auc"), IsEmpty());
+  EXPECT_THAT(found_of_grade("1", "aucpr"), IsEmpty());
+  EXPECT_THAT(found_of_grade("2", "aucpr"),
+              ElementsAre(HasSubstr("`aucpr` of rank:pairwise needs labels between 0 and 1 (measure ndcg")));
 }
 
 TEST_F(DataDoubts, LabelsOfSignsAreRefusedWhereObjectivesWouldTakeThemInTwoWays) {
@@ -430,10 +429,7 @@ TEST_F(DataDoubts, WeightsOfWhichNoTreeCanSplitAreTold) {
 }
 
 TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {
-  DataSpec spec;
-  spec.format = DataFormat::libsvm;
-  spec.train = {dir_.write("train.libsvm", "1:2 qid:1 0:1\n0:1 qid:1 0:2\n")};
-  spec.validation = spec.train.front();
+  const DataSpec spec = libsvm("1:2 qid:1 0:1\n0:1 qid:1 0:2\n");
   EXPECT_THAT(
       found_in(spec, job("rank:ndcg", "validation-ndcg")),
       ElementsAre(StartsWith("trainer.data.label: the rows have weights, and rank:ndcg takes none: XGBoost weighs queries")));
