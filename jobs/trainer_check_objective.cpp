@@ -57,13 +57,10 @@ void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objecti
   }
 }
 
-// XGBoost multiplies a row's derivatives by its weight, and knows of none where it adds up the rows that are at risk.
-void check_survival_weights(const XgboostSpec& spec, const XgboostObjective& objective, Diagnostics& diagnostics) {
-  if (objective.name != "survival:cox" || spec.data.weight.empty()) return;
-  diagnostics.warning(
-      "trainer.data.weight",
-      "weighs the derivatives of survival:cox alone: among the rows at risk, and in cox-nloglik, each row counts once",
-      "write a row as many times as it counts");
+// Of weights in LibSVM files check_data() says it.
+void check_weight_column(const XgboostSpec& spec, const XgboostObjective& objective, Diagnostics& diagnostics) {
+  const std::string doubt = spec.data.weight.empty() ? "" : doubt_of_weights(objective);
+  if (!doubt.empty()) diagnostics.warning("trainer.data.weight", doubt, kWeightsHint);
 }
 
 void check_eval_metrics(const XgboostSpec& spec, const XgboostObjective* objective, Diagnostics& diagnostics) {
@@ -188,7 +185,7 @@ void check_objective(const XgboostSpec& spec, const std::vector<JobParameter>& p
     check_classes(parameters, *objective, path, diagnostics);
     check_base_score(parameters, *objective, diagnostics);
     check_ranking_data(spec, *objective, path, diagnostics);
-    check_survival_weights(spec, *objective, diagnostics);
+    check_weight_column(spec, *objective, diagnostics);
   }
   const XgboostObjective* only = names.size() == 1 ? find_xgboost_objective(names[0]) : nullptr;
   check_eval_metrics(spec, only, diagnostics);

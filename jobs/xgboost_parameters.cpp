@@ -354,4 +354,11 @@ std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective&
   return "";
 }
 
+// XGBoost multiplies a row's derivatives by its weight, and knows of none where it adds up the rows that are at risk.
+std::string doubt_of_weights(const XgboostObjective& objective) {
+  if (objective.name != "survival:cox") return "";
+  return "weights multiply the derivatives of survival:cox alone: among the rows at risk, and in cox-nloglik, each row counts "
+         "once";
+}
+
 }  // namespace tuneband

@@ -78,4 +78,8 @@ bool measures_two_classes(const XgboostMetric& metric);
 // "" when it would not.
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective);
 
+// What a row's weight does not count for with this objective: a sentence. "" where a row of weight 3 is as three of it.
+std::string doubt_of_weights(const XgboostObjective& objective);
+inline constexpr const char* kWeightsHint = "write a row as many times as it counts";
+
 }  // namespace tuneband

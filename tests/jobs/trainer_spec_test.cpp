@@ -593,7 +593,8 @@ TEST(TrainerCheck, WeightsThatCountInPartAreToldOfSurvival) {
   json["data"]["weight"] = "w";
   const Checked weighted = check(json, {}, "validation-cox-nloglik", false);
   EXPECT_THAT(weighted.errors, IsEmpty());
-  EXPECT_THAT(weighted.warnings, ElementsAre(StartsWith("trainer.data.weight: weighs the derivatives of survival:cox alone")));
+  EXPECT_THAT(weighted.warnings,
+              ElementsAre(StartsWith("trainer.data.weight: weights multiply the derivatives of survival:cox alone")));
 }
 
 TEST(TrainerCheck, ASplitByGroupsIsNotStratified) {

@@ -348,6 +348,19 @@ TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedOfOtherLabels) {
   EXPECT_THAT(found_in(positive, job("reg:squarederror", "validation-auc")), IsEmpty()) << "it counts as 1, and 7 as 0";
 }
 
+TEST_F(DataDoubts, WeightsOfLibsvmRowsThatCountInPartAreToldOfSurvival) {
+  const Json cox = job("survival:cox", "validation-cox-nloglik");
+  EXPECT_THAT(
+      found_in(libsvm("1:2 0:1\n2:1 0:2\n"), cox),
+      ElementsAre(
+          "warning trainer.data.label: the rows have weights: weights multiply the derivatives of survival:cox alone: among "
+          "the rows at risk, and in cox-nloglik, each row counts once (write a row as many times as it counts)"));
+  EXPECT_THAT(found_in(libsvm("1 0:1\n2 0:2\n"), cox), IsEmpty());
+  DataSpec column = csv("a,w,y\n1,2,1\n2,1,2\n");
+  column.weight = "w";
+  EXPECT_THAT(found_in(column, cox), IsEmpty()) << "check_trainer() has told it";
+}
+
 TEST_F(DataDoubts, TimesWithoutAnEventAreRefused) {
   const Json cox = job("survival:cox", "validation-cox-nloglik");
   EXPECT_THAT(

@@ -228,6 +228,14 @@ void check_signs(const XgboostSpec& spec, const Json& job, const DataLabels& lab
                     "write 0 and 1");
 }
 
+// Of a column of weights check_trainer() says it.
+void check_weights_in_rows(const XgboostSpec& spec, const XgboostObjective& objective, const DataLabels& labels,
+                           Diagnostics& diagnostics) {
+  const bool in_rows = labels.train.weights && spec.data.weight.empty();
+  const std::string doubt = in_rows ? doubt_of_weights(objective) : "";
+  if (!doubt.empty()) diagnostics.warning("trainer.data.label", "the rows have weights: " + doubt, kWeightsHint);
+}
+
 void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   const DataLabels found = data_labels(tables);
   check_grades(spec, job, found, diagnostics);
@@ -238,6 +246,7 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
   for (const std::string& name : objectives_of(spec, job)) {
     const auto* objective = find_xgboost_objective(name);
     if (objective == nullptr) continue;  // said by check_trainer()
+    check_weights_in_rows(spec, *objective, found, diagnostics);
     const bool signs = objective->task == XgboostTask::binary && are_signs(found);
     const DataLabels labels = signs ? labels_of_signs(found) : found;
     if (signs && !std::exchange(signs_told, true)) {
