@@ -63,13 +63,21 @@ void check_weight_column(const XgboostSpec& spec, const XgboostObjective& object
   if (!doubt.empty()) diagnostics.warning("trainer.data.weight", doubt, kWeightsHint);
 }
 
+void tell_unknown_metric(const std::string& name, const std::string& path, Diagnostics& diagnostics) {
+  if (const std::string fault = fault_of_suffix(name); !fault.empty()) {
+    diagnostics.error(path, fault);
+  } else {
+    diagnostics.error(path, "XGBoost has no metric `" + name + "`", did_you_mean(name, xgboost_metric_names()));
+  }
+}
+
 void check_eval_metrics(const XgboostSpec& spec, const XgboostObjective* objective, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < spec.eval_metrics.size(); ++i) {
     const std::string& name = spec.eval_metrics[i];
     const std::string path = spec.eval_metrics.size() == 1 ? "trainer.eval_metric" : join_path("trainer.eval_metric", i);
     const XgboostMetric* metric = find_xgboost_metric(name);
     if (metric == nullptr) {
-      diagnostics.error(path, "XGBoost has no metric `" + name + "`", did_you_mean(name, xgboost_metric_names()));
+      tell_unknown_metric(name, path, diagnostics);
     } else if (const std::string reported = reported_name(name); reported != name) {
       diagnostics.error(path, "XGBoost reports `" + name + "` as `" + reported + "`", "call it so, here and in the objective");
     } else if (objective != nullptr) {
@@ -134,8 +142,7 @@ void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, co
   const std::string metric_name = name.substr(name.find('-') + 1);
   const XgboostMetric* metric = find_xgboost_metric(metric_name);
   if (metric == nullptr) {
-    diagnostics.error(asked.path, "XGBoost has no metric `" + metric_name + "`",
-                      did_you_mean(metric_name, xgboost_metric_names()));
+    tell_unknown_metric(metric_name, asked.path, diagnostics);
     return;
   }
   if (const std::string reported = reported_name(metric_name); reported != metric_name) {

@@ -33,6 +33,7 @@ XgboostParameter free_text(std::string name) { return {std::move(name), {}, Para
 constexpr NumberRange kZeroOrMore{0, kNoLimit};
 constexpr NumberRange kShare{0, 1};                      // a share that may be nothing
 constexpr NumberRange kSampledShare{0, 1, true, false};  // documented as (0, 1]; XGBoost lets 0 pass and then learns nothing
+constexpr NumberRange kVariancePower{1, 2, true, true};  // for metrics XGBoost takes 1 too, and measures an infinite value
 
 const std::vector<XgboostParameter>& parameters() {
   static const std::vector<XgboostParameter> table{
@@ -88,7 +89,7 @@ const std::vector<XgboostParameter>& parameters() {
       real("base_score", {}, {}),
       integer("num_class", {}, 0),
       real("scale_pos_weight", {}, kZeroOrMore),
-      real("tweedie_variance_power", {}, {1, 2, true, true}),
+      real("tweedie_variance_power", {}, kVariancePower),
       real("huber_slope", {}, {0, kNoLimit, true, false}),
       integer("num_pairsample", {}, 1),
       real("fix_list_weight", {}, kZeroOrMore),
@@ -144,7 +145,7 @@ const std::vector<XgboostMetric>& metrics() {
       {"poisson-nloglik", false, MetricSuffix::none},
       {"gamma-nloglik", false, MetricSuffix::none},
       {"gamma-deviance", false, MetricSuffix::none},
-      {"tweedie-nloglik", false, MetricSuffix::required},
+      {"tweedie-nloglik", false, MetricSuffix::required, kVariancePower},
       {"cox-nloglik", false, MetricSuffix::none},
       {"aft-nloglik", false, MetricSuffix::none},
       {"interval-regression-accuracy", true, MetricSuffix::none},
@@ -215,9 +216,7 @@ const std::vector<std::string>& words_of(const XgboostParameter& parameter) {
 bool suffix_fits(const XgboostMetric& metric, std::string_view suffix) {
   if (suffix.ends_with('-')) suffix.remove_suffix(1);
   const auto number = parse_number(suffix);
-  if (metric.name == "tweedie-nloglik")
-    return number && *number > 1 && *number < 2;  // the variance's power; of 1 XGBoost takes it, and it is infinite
-  return number && std::isfinite(*number);
+  return number && inside(metric.suffix_range, *number);
 }
 
 template <class Row>
@@ -332,6 +331,14 @@ const std::vector<std::string>& xgboost_metric_names() {
     return all;
   }();
   return names;
+}
+
+std::string fault_of_suffix(std::string_view name_with_suffix) {
+  const std::string name(name_with_suffix.substr(0, name_with_suffix.find('@')));
+  const XgboostMetric* metric = find_named(metrics(), name);
+  if (metric == nullptr || metric->suffix == MetricSuffix::none || find_xgboost_metric(name_with_suffix) != nullptr) return "";
+  return "expected " + (metric->suffix == MetricSuffix::optional ? "`" + name + "`, or " : "") + "`" + name + "@` and " +
+         describe_numbers("a number", metric->suffix_range) + ", got " + std::string(name_with_suffix);
 }
 
 bool measures_two_classes(const XgboostMetric& metric) {

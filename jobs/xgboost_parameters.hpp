@@ -62,11 +62,15 @@ struct XgboostMetric {
   std::string name;  // without suffix
   bool maximize = false;
   MetricSuffix suffix = MetricSuffix::none;
+  NumberRange suffix_range = {};
 };
 
 // The metric of "auc", "ndcg@10", "map@5-", or null when there is none such or its suffix does not fit.
 const XgboostMetric* find_xgboost_metric(std::string_view name_with_suffix);
 const std::vector<std::string>& xgboost_metric_names();
+// What is wrong behind the name of a metric that takes a number there: "expected `ams@` and a number, got ams". "" where nothing
+// is, and of other names.
+std::string fault_of_suffix(std::string_view name_with_suffix);
 
 // As XGBoost names it where it reports it: "error" for "error@0.50".
 std::string reported_name(std::string_view name_with_suffix);
