@@ -52,6 +52,8 @@ const Json* find_fixed(const Json& document, std::string_view name) {
 }
 
 // Of an absolute error with hist or approx XGBoost 1.7 sets each leaf to the median of what is left, whatever the learning rate.
+// With dart it weighs dropped trees against the new one: a small one learns no slower, and rungs of a larger one would tell less
+// of a trial's end than those of its own.
 bool has_medians_for_leaves(const Json& document) {
   const Json* objective = find_fixed(document, "objective");
   const Json* method = find_fixed(document, "tree_method");
