@@ -8,10 +8,14 @@ namespace tuneband {
 
 namespace {
 
-// Each value that it may have is this one.
-bool is_always(const std::vector<JobParameter>& parameters, std::string_view name, std::string_view value) {
+// Each value that it may have is one of these.
+bool is_always(const std::vector<JobParameter>& parameters, std::string_view name,
+               std::initializer_list<std::string_view> values) {
   const JobParameter* parameter = find_parameter(parameters, name);
-  return parameter != nullptr && parameter->values == std::vector<std::string>{std::string(value)};
+  const auto is_one = [values](const std::string& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  return parameter != nullptr && !parameter->values.empty() && std::ranges::all_of(parameter->values, is_one);
 }
 
 bool may_be_above_one(const JobParameter& parameter) {
@@ -21,17 +25,23 @@ bool may_be_above_one(const JobParameter& parameter) {
 
 // With hist and approx it sets the leaves of a tree that is grown to the medians of what is left of their rows: whatever the
 // learning rate, the other trees of the round, and the order that its constraints ask for.
-void check_medians(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
-  if (!takes(parameters, "objective", "reg:absoluteerror") || is_always(parameters, "tree_method", "exact") ||
-      is_always(parameters, "booster", "gblinear"))
+void check_medians(const std::vector<JobParameter>& parameters, int replicas_max, Diagnostics& diagnostics) {
+  if (!takes(parameters, "objective", "reg:absoluteerror") || is_always(parameters, "tree_method", {"exact"}) ||
+      is_always(parameters, "booster", {"gblinear"}))
     return;
-  const std::string because = " with reg:absoluteerror and a tree_method other than exact: XGBoost sets leaves to medians";
+  const bool exact_of_few_rows = replicas_max == 1 && is_always(parameters, "tree_method", {"exact", "auto"});
+  const std::string because = " with reg:absoluteerror " +
+                              std::string(exact_of_few_rows ? "from 4 million rows on, where the tree_method auto is approx"
+                                                            : "and a tree_method other than exact") +
+                              ": XGBoost sets leaves to medians";
+  const auto tell = [&](const std::string& path, const std::string& message, const std::string& hint) {
+    exact_of_few_rows ? diagnostics.warning(path, message, hint) : diagnostics.error(path, message, hint);
+  };
   const std::string hint = "set tree_method to exact, or use reg:pseudohubererror";
   if (const JobParameter* directions = find_parameter(parameters, "monotone_constraints"))
-    diagnostics.error(directions->path, "is not kept" + because + ", in whatever order", hint);
+    tell(directions->path, "is not kept" + because + ", in whatever order", hint);
   if (const JobParameter* trees = find_parameter(parameters, "num_parallel_tree"); trees != nullptr && may_be_above_one(*trees))
-    diagnostics.error(trees->path, "cannot be above 1" + because + ", and the trees of a round add up to several times that",
-                      hint);
+    tell(trees->path, "cannot be above 1" + because + ", and the trees of a round add up to several times that", hint);
   if (const JobParameter* eta = find_parameter(parameters, "eta"); eta != nullptr && !takes(parameters, "booster", "dart"))
     diagnostics.warning(eta->path, "has no effect" + because + ", however small the learning rate", hint);
 }
@@ -51,7 +61,7 @@ void check_linear(const std::vector<JobParameter>& parameters, Diagnostics& diag
     diagnostics.error(constraints->path, "is for trees, and `booster` may be gblinear, which does not keep it",
                       "use gbtree or dart");
   }
-  if (!is_always(parameters, "booster", "gblinear")) return;
+  if (!is_always(parameters, "booster", {"gblinear"})) return;
   for (const char* name :
        {"gamma", "max_depth", "max_leaves", "max_bin", "grow_policy", "min_child_weight", "subsample", "colsample_bytree",
         "colsample_bylevel", "colsample_bynode", "tree_method", "num_parallel_tree", "max_cat_to_onehot", "max_cat_threshold",
@@ -65,8 +75,8 @@ void check_linear(const std::vector<JobParameter>& parameters, Diagnostics& diag
 
 }  // namespace
 
-void check_ignored(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
-  check_medians(parameters, diagnostics);
+void check_ignored(const std::vector<JobParameter>& parameters, int replicas_max, Diagnostics& diagnostics) {
+  check_medians(parameters, replicas_max, diagnostics);
   check_linear(parameters, diagnostics);
 }
 

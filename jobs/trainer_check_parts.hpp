@@ -31,7 +31,7 @@ std::vector<JobParameter> job_parameters(const XgboostSpec& spec, const std::vec
 void check_parameters(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics);
 
 // What XGBoost would take and not follow.
-void check_ignored(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics);
+void check_ignored(const std::vector<JobParameter>& parameters, int replicas_max, Diagnostics& diagnostics);
 
 // What is trained for and what is measured.
 void check_objective(const XgboostSpec& spec, const std::vector<JobParameter>& parameters,

@@ -97,7 +97,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   std::erase_if(tuned, [](const TunedParameter& parameter) { return parameter.name == kReplicasParameter; });
   const std::vector<JobParameter> parameters = job_parameters(spec, tuned);
   check_parameters(spec, parameters, diagnostics);
-  check_ignored(parameters, diagnostics);
+  check_ignored(parameters, replicas_max, diagnostics);
   check_files_differ(spec.data, diagnostics);
   check_held_out_rows(spec.data, diagnostics);
   check_strata(spec.data, diagnostics);

@@ -57,7 +57,8 @@ const Json* find_fixed(const Json& document, std::string_view name) {
 bool has_medians_for_leaves(const Json& document) {
   const Json* objective = find_fixed(document, "objective");
   const Json* method = find_fixed(document, "tree_method");
-  const bool exact = find_tuned(document, "tree_method") != nullptr || (method != nullptr && *method == "exact");
+  const bool by_name = method != nullptr && (*method == "exact" || *method == "auto");  // auto: below 4 million rows
+  const bool exact = find_tuned(document, "tree_method") != nullptr || by_name;
   return objective != nullptr && *objective == "reg:absoluteerror" && !exact;
 }
 

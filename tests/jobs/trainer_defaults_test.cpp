@@ -85,6 +85,7 @@ TEST(TrainerDefaults, ArePrefixesWhereMediansOfLeavesAreWhateverTheLearningRateI
   EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}})), "prefix");
   EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"objective", "reg:absoluteerror"}}, {{"tree_method", "approx"}})), "prefix");
   EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}, {"tree_method", "exact"}})), "shrinkage");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}, {"tree_method", "auto"}})), "shrinkage");
   EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"objective", "reg:absoluteerror"}, {"booster", "dart"}})), "prefix")
       << "it is no speed of learning";
   const Json either{{"type", "categorical"}, {"values", {"reg:absoluteerror", "reg:squarederror"}}};

@@ -689,6 +689,29 @@ TEST(TrainerCheck, WhatMediansOfLeavesDoNotKeepIsToldOfAnAbsoluteError) {
   EXPECT_THAT(found({{"booster", "gblinear"}}, {real("eta", 0.1, 0.5)}).warnings, IsEmpty());
 }
 
+TEST(TrainerCheck, WhatMediansOfLeavesDoNotKeepIsAWarningWhereTheyAreOfMillionsOfRows) {
+  const auto found = [](const Json& parameters, int replicas) {
+    Json json = xgboost();
+    json.update({{"eval_metric", "mae"}, {"parameters", parameters}});
+    json["parameters"].update({{"objective", "reg:absoluteerror"}, {"tree_method", "auto"}});
+    return check(json, {}, "validation-mae", false, replicas);
+  };
+  const std::string because =
+      " with reg:absoluteerror from 4 million rows on, where the tree_method auto is approx: XGBoost sets";
+  const auto told = [&because](const std::string& fault) {
+    return Contains(StartsWith("trainer.parameters." + fault + because));
+  };
+  const Checked directions = found({{"monotone_constraints", "(1)"}}, 1);
+  EXPECT_THAT(directions.errors, IsEmpty());
+  EXPECT_THAT(directions.warnings, told("monotone_constraints: is not kept"));
+  const Checked forest = found({{"num_parallel_tree", 2}}, 1);
+  EXPECT_THAT(forest.errors, IsEmpty());
+  EXPECT_THAT(forest.warnings, told("num_parallel_tree: cannot be above 1"));
+  EXPECT_THAT(found({{"eta", 0.1}}, 1).warnings, told("eta: has no effect"));
+  EXPECT_THAT(found({{"monotone_constraints", "(1)"}}, 2).errors, ElementsAre(HasSubstr("a tree_method other than exact")))
+      << "of several ranks it is always approx";
+}
+
 TEST(TrainerCheck, WhatIsForTreesIsToldOfALinearModel) {
   const auto found = [](const Json& parameters, const std::vector<TunedParameter>& tuned) {
     Json json = xgboost();
