@@ -37,13 +37,18 @@ void check_base_score(const std::vector<JobParameter>& parameters, const Xgboost
   const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), objective.name) != names.end(); };
   const JobParameter* score = find_parameter(parameters, "base_score");
   if (score == nullptr || !(is_in(kOfLogits) || is_in(kOfLogarithms))) return;
+  const auto check = [&](const std::string& path, double value) {
+    if (value > 0 && (value < 1 || is_in(kOfLogarithms))) return;
+    diagnostics.error(path, std::string("expected a number ") +
+                                (is_in(kOfLogarithms) ? "above 0" : "between 0 and 1 (both excluded)") + " for " +
+                                objective.name + ", got " + format_number(value));
+  };
   for (const std::string& value : score->values) {
-    const auto number = parse_number(value);
-    if (!number || (*number > 0 && (*number < 1 || is_in(kOfLogarithms)))) continue;
-    diagnostics.error(score->path, std::string("expected a number ") +
-                                       (is_in(kOfLogarithms) ? "above 0" : "between 0 and 1 (both excluded)") + " for " +
-                                       objective.name + ", got " + value);
+    if (const auto number = parse_number(value)) check(score->path, *number);
   }
+  if (score->tuned == nullptr) return;
+  if (score->tuned->min) check(join_path(score->path, "min"), *score->tuned->min);
+  if (score->tuned->max) check(join_path(score->path, "max"), *score->tuned->max);
 }
 
 void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objective, const std::string& path,

@@ -554,6 +554,24 @@ TEST(TrainerCheck, ABaseScoreOfWhichTheLogarithmIsTakenIsAboveZero) {
   }
 }
 
+TEST(TrainerCheck, ARangeOfBaseScoresEndsWhereXgboostCanStart) {
+  const auto found = [](const char* objective, double min, double max) {
+    Json json = xgboost();
+    json["parameters"]["objective"] = objective;
+    return check(json, {real("base_score", min, max)}).errors;
+  };
+  EXPECT_THAT(found("binary:logistic", 0.1, 0.9), IsEmpty());
+  EXPECT_THAT(
+      found("binary:logistic", 0, 1.5),
+      ElementsAre("search_space.base_score.min: expected a number between 0 and 1 (both excluded) for binary:logistic, got 0",
+                  "search_space.base_score.max: expected a number between 0 and 1 (both excluded) for binary:logistic, got "
+                  "1.5"));
+  EXPECT_THAT(found("count:poisson", -1, 5),
+              ElementsAre("search_space.base_score.min: expected a number above 0 for count:poisson, got -1"));
+  EXPECT_THAT(found("count:poisson", 0.5, 5), IsEmpty());
+  EXPECT_THAT(found("reg:squarederror", -1, 5), IsEmpty());
+}
+
 TEST(TrainerCheck, AnObjectiveThatNeedsIntervalsIsRefusedWhereItStands) {
   Json json = xgboost();
   json["parameters"].erase("objective");
