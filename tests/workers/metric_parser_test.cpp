@@ -116,9 +116,12 @@ TEST(MetricParser, PatternsWaitForTheMetricsThatTheJobGoesByToo) {
 TEST(MetricParser, TheMetricsThatTheJobGoesByAreKeptAmongAHundredOthers) {
   std::string line = "{\"resource\": 1, \"loss\": 2";
   for (int i = 0; i < 200; ++i) line += ", \"a" + std::to_string(i) + "\": 1";
-  const auto reports = reports_of(parser_for({}, "", "loss", {"zeta"}), line + "}\n{\"zeta\": 7}\n");
+  MetricParser parser = parser_for({}, "", "loss", {"zeta"});
+  std::deque<MetricReport> reports;
+  parser.feed(line + "}\n{\"zeta\": 7}\n", reports);
   ASSERT_EQ(reports.size(), 1);
   EXPECT_EQ(reports.front().metrics.size(), protocol::kMetricsPerObservationMax);
+  EXPECT_NE(parser.left_out(), "") << "which the log tells";
   EXPECT_EQ(find_metric(reports.front().metrics, "loss"), 2);
   EXPECT_EQ(find_metric(reports.front().metrics, "zeta"), 7);
 }

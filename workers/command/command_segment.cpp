@@ -62,6 +62,7 @@ bool CommandSegment::take_tensors(bool all) {
 
 // Hands the reports on to the worker. True when the value at until_resource is among them; what comes after it stays for later.
 bool CommandSegment::take_reports() {
+  tell_of_metrics_left_out();
   while (!command_.reports().empty()) {
     const std::int64_t resource = command_.next_resource();
     if (resource > order_.until_resource) {
@@ -85,6 +86,13 @@ bool CommandSegment::take_reports() {
     if (resource == order_.until_resource) return true;
   }
   return false;
+}
+
+void CommandSegment::tell_of_metrics_left_out() {
+  const std::string& first = command_.metric_left_out();
+  if (first.empty() || std::exchange(left_out_told_, true)) return;
+  log_.note("a report has more than " + std::to_string(protocol::kMetricsPerObservationMax) +
+            " metrics: those that the job goes by are kept and the first others; " + first + " is left out");
 }
 
 void CommandSegment::observe(std::int64_t resource, Metrics metrics) {

@@ -47,6 +47,7 @@ class CommandSegment {
   std::optional<std::int64_t> wait_ms(std::optional<std::int64_t> left_ms) const;
   bool take_tensors(bool all);
   bool take_reports();
+  void tell_of_metrics_left_out();
   void observe(std::int64_t resource, Metrics metrics);
 
   const protocol::AssignmentOrder& order_;
@@ -61,6 +62,7 @@ class CommandSegment {
   std::int64_t begins_at_ = 0;  // told with its first value: one that was held may end instead, and is started anew
   std::optional<MetricReport> first_;
   bool told_ = false;
+  bool left_out_told_ = false;  // that reports have more metrics than are kept
 };
 
 }  // namespace tuneband::workers

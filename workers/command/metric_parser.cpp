@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -240,8 +241,15 @@ void MetricParser::set_metric(const std::string& name, double value) {
     pending_.metrics.emplace_back(name, value);
   } else if (is_gone_by(name)) {
     const auto dispensable = [&](const auto& metric) { return !is_gone_by(metric.first); };
-    *std::find_if(pending_.metrics.rbegin(), pending_.metrics.rend(), dispensable) = {name, value};
+    auto& given_up = *std::find_if(pending_.metrics.rbegin(), pending_.metrics.rend(), dispensable);
+    note_left_out(std::exchange(given_up, {name, value}).first);
+  } else {
+    note_left_out(name);
   }
+}
+
+void MetricParser::note_left_out(const std::string& name) {
+  if (left_out_.empty()) left_out_ = name;
 }
 
 bool MetricParser::is_gone_by(const std::string& name) const {

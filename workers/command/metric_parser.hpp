@@ -55,6 +55,8 @@ class MetricParser {
   const std::vector<std::string>& names_seen() const { return names_seen_; }
   // Whether a line was longer than kLineSizeMax.
   bool cut_a_line() const { return cut_a_line_; }
+  // The first metric that a report had beyond kMetricsPerObservationMax, and lacks; "": there was none.
+  const std::string& left_out() const { return left_out_; }
 
  private:
   struct Patterns;
@@ -67,6 +69,7 @@ class MetricParser {
   static void read_named_pairs(const re2::RE2& regex, std::string_view line, Metrics& metrics);
   MetricReport read_json(std::string_view line) const;
   void set_metric(const std::string& name, double value);
+  void note_left_out(const std::string& name);
   bool is_gone_by(const std::string& name) const;
   bool has_all() const;
   void complete(std::deque<MetricReport>& reports);
@@ -80,6 +83,7 @@ class MetricParser {
   std::deque<std::string> near_misses_;
   std::vector<std::string> names_seen_;
   bool cut_a_line_ = false;
+  std::string left_out_;
 };
 
 }  // namespace tuneband::workers

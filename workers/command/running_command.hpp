@@ -50,6 +50,7 @@ class RunningCommand {
   const std::deque<std::string>& near_misses() const { return parser_.near_misses(); }
   const std::vector<std::string>& names_seen() const { return parser_.names_seen(); }
   bool cut_a_line() const { return parser_.cut_a_line(); }
+  const std::string& metric_left_out() const { return parser_.left_out(); }
   std::string last_lines() const;        // of its output, for a message
   bool group_ran_out_of_memory() const;  // since it was started, the kernel killed something in its group for that
 
