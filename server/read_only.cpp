@@ -2,6 +2,7 @@
 //
 // What is read is a copy of the database in a private directory of its own: so a server may run on the original, or have been
 // killed on it, one of an older version may have written it, and the directory may be one that cannot be written to.
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <boost/asio/io_context.hpp>
@@ -13,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/units.hpp"
 #include "db/connection.hpp"
 #include "db/store.hpp"
 #include "os/temporary_dir.hpp"
@@ -45,8 +47,25 @@ std::string version_of(const std::string& database) {
   return version;
 }
 
+// Where there is no room a copy fails with whatever the file system says.
+void require_room(const std::string& from, const std::string& to) {
+  std::uintmax_t needed = 0;
+  for (const char* ending : {"", "-wal", "-shm"}) {
+    std::error_code error;
+    if (const auto size = fs::file_size(from + ending, error); !error) needed += size;
+  }
+  const fs::path directory = fs::path(to).parent_path();
+  std::error_code error;
+  const auto there = fs::space(directory, error).available;
+  if (error || there >= needed) return;
+  const auto megabytes = [](std::uintmax_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / kMegabyte); };
+  throw std::runtime_error("a copy of " + from + " takes " + megabytes(needed) + ", and " + directory.parent_path().string() +
+                           " has room for " + megabytes(there) + ": set TMPDIR to a directory with more");
+}
+
 // The file, its log and the index of that as they are.
 void copy_files(const std::string& from, const std::string& to) {
+  require_room(from, to);
   for (int attempt = 0; attempt < kCopyAttempts; ++attempt) {
     const std::string before = version_of(from);
     for (const char* ending : {"", "-wal", "-shm"}) {

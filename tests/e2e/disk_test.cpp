@@ -425,6 +425,18 @@ TEST_F(DiskTest, WhyADatabaseOnAReadOnlyDiskCannotBeReadIsSaid) {
   }
 }
 
+TEST_F(DiskTest, ADirectoryForTemporaryFilesWithoutRoomIsNamedWhereADataDirectoryIsLookedAt) {
+  const std::string data_dir = used_data_dir();
+  const SmallDisk disk(directory_ / "disk");
+  if (!disk.mounted()) return;
+  disk.fill();
+  ::setenv("TMPDIR", (directory_ / "disk").c_str(), 1);
+  const auto [status, said] = run_program("tuneband", "--data-dir " + data_dir + " list");
+  ::unsetenv("TMPDIR");
+  EXPECT_NE(status, 0) << said;
+  EXPECT_THAT(said, HasSubstr((directory_ / "disk") + " has room for 0.0 MB: set TMPDIR"));
+}
+
 TEST_F(DiskTest, WhatStandsOnAReadOnlyDiskCanBeLookedAtAndNotChanged) {
   const SmallDisk disk(directory_ / "disk");
   if (!disk.mounted()) return;
