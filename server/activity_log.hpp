@@ -13,8 +13,9 @@ namespace tuneband::server {
 
 class ActivityLog {
  public:
-  // Of one worker's coming and going: one that is started again and again, each time under another id, has one name.
-  static constexpr int kLinesAMinute = 4;
+  // Of one worker's coming and going: one that is started again and again, each time under another id, has one name. One that
+  // is started anew a few times is told of to the end: what its last line says is how it is.
+  static constexpr int kLinesAMinute = 12;
 
   // `is_local`: whether the supervisor tells of it.
   explicit ActivityLog(std::function<bool(const WorkerId&)> is_local) : is_local_(std::move(is_local)) {}

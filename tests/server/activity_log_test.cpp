@@ -50,17 +50,27 @@ TEST_F(ActivityLogTest, OfTheServersOwnWorkersTheSupervisorTells) {
   EXPECT_EQ(logged({event(EventKind::worker_connected, "local-0-1"), event(EventKind::worker_lost, "local-0-1")}), "");
 }
 
+TEST_F(ActivityLogTest, OneThatIsStartedAnewAFewTimesIsToldOfToTheEnd) {
+  using enum EventKind;
+  std::vector<Write> minute;
+  for (const std::string worker : {"host-0-1", "host-0-2", "host-0-3"}) {
+    for (const EventKind kind : {worker_connected, worker_released, worker_disconnected}) minute.push_back(event(kind, worker));
+  }
+  minute.push_back(event(worker_connected, "host-0-4"));
+  EXPECT_THAT(logged(minute), testing::EndsWith("info worker connected worker=host-0-4\n"));
+}
+
 TEST_F(ActivityLogTest, OneThatComesAndGoesAllTheTimeDoesNotFillTheLog) {
   std::vector<Write> minute;
   for (int second = 0; second < 60; ++second)
     minute.push_back(event(EventKind::worker_connected, "host-0-" + std::to_string(second), second * 1000));
   minute.push_back(event(EventKind::worker_connected, "host-1-1", 59'000));
   const std::string told = logged(minute);
-  EXPECT_THAT(told, HasSubstr("worker=host-0-3\n"));
-  EXPECT_THAT(told, Not(HasSubstr("worker=host-0-4\n")));
+  EXPECT_THAT(told, HasSubstr("worker=host-0-11\n"));
+  EXPECT_THAT(told, Not(HasSubstr("worker=host-0-12\n")));
   EXPECT_THAT(told, HasSubstr("worker=host-1-1\n")) << "another one";
   const std::string next = logged({event(EventKind::worker_connected, "host-0-60", 60'000)});
-  EXPECT_THAT(next, HasSubstr("more often than is told name=host-0 lines_left_out=56\n"));
+  EXPECT_THAT(next, HasSubstr("more often than is told name=host-0 lines_left_out=48\n"));
   EXPECT_THAT(next, HasSubstr("worker=host-0-60\n"));
 }
 
