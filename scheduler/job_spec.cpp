@@ -100,10 +100,13 @@ void read_replicas(const Json& trainer, JobSpec& spec, Diagnostics& diagnostics)
   spec.metric_rank = rank->get<int>();
 }
 
+// Who wants a command that is told to end to be killed fast does not want ranks to be cut off that still save: those have the
+// default.
 std::optional<std::int64_t> read_group_grace(const Json& trainer) {
   if (!says(trainer, "type", "command")) return std::nullopt;
   const Json& seconds = member(trainer, "grace_seconds");
-  const double within = seconds.is_number() ? std::clamp(seconds.get<double>(), 0.0, kGraceSecondsMax) : kGraceSecondsDefault;
+  const double within =
+      seconds.is_number() ? std::clamp(seconds.get<double>(), kGraceSecondsDefault, kGraceSecondsMax) : kGraceSecondsDefault;
   return static_cast<std::int64_t>(within * 1000);
 }
 

@@ -122,7 +122,8 @@ struct JobSpec {
   Json trainer;                  // as submitted; jobs/trainer_spec.hpp reads it
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
-  // Trainer.grace_seconds: how long the other ranks of a command may go on once that one has ended. Nothing: no command.
+  // Trainer.grace_seconds, or its default where that is more: how long the other ranks of a command may go on once that one has
+  // ended. Nothing: no command.
   std::optional<std::int64_t> group_grace_ms;
   bool keeps_best = false;    // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
   bool best_of_full = false;  // the same; but of what it has at max_resource alone, once it came there

@@ -28,7 +28,7 @@ std::string_view known_fault(const std::string& said) {
 std::string in_words(int rank) { return "rank " + std::to_string(rank) + ": "; }
 
 std::string overdue_in_words(const JobSpec& spec) {
-  return "it was still at work " + in_seconds(*spec.group_grace_ms) + " (trainer.grace_seconds) after rank " +
+  return "it was still at work " + in_seconds(*spec.group_grace_ms) + " (trainer.grace_seconds, 10 at least) after rank " +
          std::to_string(spec.metric_rank) + " had ended, and was told to end";
 }
 

@@ -187,7 +187,7 @@ TEST_F(GroupsTest, ARankThatHangsOnceTheMetricRankIsDoneIsToldToEndAndTheValueCo
   EXPECT_EQ(job.at("state"), "completed") << job;
   EXPECT_EQ(job.at("best").at("value"), 0.5);
   const Json trial = server->get("/v1/jobs/" + id + "/trials").at("trials").at(0);
-  EXPECT_THAT(trial.at("message").get<std::string>(), testing::StartsWith("rank 1: it was still at work 2 s"));
+  EXPECT_THAT(trial.at("message").get<std::string>(), testing::StartsWith("rank 1: it was still at work 10 s"));
   const std::string shard = directory_ / ("data/jobs/" + id + "/trials/0/checkpoint/2");
   EXPECT_TRUE(std::filesystem::exists(shard)) << "rank 2 had the time to save";
 }
