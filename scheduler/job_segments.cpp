@@ -263,8 +263,8 @@ void Job::given_back(int number, Timestamp now) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
   if (row_.state == JobState::stopping) {
-    const bool counts = trial.objective_resource == trial.until_resource && trial.best_resource > 0;  // take_unfinished()
-    if (counts) arrive(trial, trial.objective, now, why_unfinished(trial));
+    const bool keeps = trial.kept_until_resource == trial.until_resource;  // take_unfinished(), not the rung below
+    if (keeps && trial.objective_resource == trial.until_resource) arrive(trial, trial.objective, now, why_unfinished(trial));
     if (!ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
     return end_segment(trial);
   }
