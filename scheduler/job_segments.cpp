@@ -130,7 +130,6 @@ bool Job::report(int number, const AssignmentReport& report, Timestamp now) {
       begin_stopping(JobState::completed, at_target(trial, *spec_->objective.target, observation.resource));
       ends_here = !spec_->keeps_best;  // else the worker says what it kept once it has stopped
       if (ends_here) trial.until_resource = observation.resource;
-      if (ends_here) trial.objective_resource = 0;  // of a rung below, where this training began anew
     }
     news |= observe(trial, observation, now);
   }
