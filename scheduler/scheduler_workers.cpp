@@ -84,7 +84,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   worker.exit = report.exit;
   worker.exit_message = report.message;
   worker.exit_crash = report.crash;
-  const bool cut_off = worker.overdue && report.exit == ExitClass::stopped;
+  const bool cut_off = was_cut_off(worker);
   if (cut_off) worker.exit_message = overdue_in_words(*job.spec());
   if (group && !worker.exit_message.empty()) worker.exit_message.insert(0, in_words(assignment.rank));
   const TrialId trial = assignment.trial;
@@ -111,6 +111,18 @@ void Scheduler::State::end_at_target(TrialId id) {
   job.end_at_target(id.number, now);
 }
 
+// Told to end because the others are done. Before a restart it may have been: what a rank was told then is not stored.
+bool Scheduler::State::was_cut_off(const Worker& worker) const {
+  if (worker.exit != ExitClass::stopped) return false;
+  if (worker.overdue) return true;
+  if (!worker.restored || worker.draining) return false;
+  const TrialId id = worker.assignment->trial;
+  const Job& job = jobs.at(id.job);
+  const auto ranks = job.trial(id.number).ranks();
+  const Worker& counts = fleet.at(ranks.at(static_cast<std::size_t>(job.spec()->metric_rank)));
+  return job.spec()->group_grace_ms && counts.exit == ExitClass::completed;
+}
+
 // How the segment has ended, now that one more rank has: by the first failure, or when all of them are done. One that was told to
 // end because the others are done is done, too.
 std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) {
@@ -120,7 +132,7 @@ std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) 
     const auto exit = worker.exit;
     if (exit && *exit != ExitClass::completed && *exit != ExitClass::stopped) return exit;
     if (!exit) result.reset();
-    if (exit == ExitClass::stopped && result && !worker.overdue) result = exit;
+    if (exit == ExitClass::stopped && result && !was_cut_off(worker)) result = exit;
   }
   return result;
 }
