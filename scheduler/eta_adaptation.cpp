@@ -52,7 +52,7 @@ SearchSpace EtaAdaptation::space_of_new_trials(SearchSpace space) const {
 Configuration EtaAdaptation::as_of_a_new_trial(Configuration configuration) const {
   const auto found = configuration.find(parameter_);
   if (found == configuration.end()) return configuration;
-  if (const auto eta = number_of(found->second)) found->second = nearest_in(begin_, *eta);
+  if (spans(all_, found->second)) found->second = nearest_in(begin_, *number_of(found->second));
   return configuration;
 }
 

@@ -24,7 +24,7 @@ class EtaAdaptation {
   const FloatDomain& of_new_trials() const { return begin_; }
   // What samplers propose of.
   SearchSpace space_of_new_trials(SearchSpace space) const;
-  // The nearest that is in that space.
+  // The nearest that is in that space; as it is where its rate is none of the job's at all.
   Configuration as_of_a_new_trial(Configuration configuration) const;
 
   struct Change {

@@ -127,6 +127,8 @@ TEST(EtaAdaptation, OfNewTrialsIsWhatSamplersProposeAndWhatEarlierResultsAreMove
   EXPECT_EQ(adaptation.as_of_a_new_trial({{"eta", 0.001}}), (Configuration{{"eta", begin.min}}));
   EXPECT_EQ(adaptation.as_of_a_new_trial({{"eta", 0.05}}), (Configuration{{"eta", 0.05}}));
   EXPECT_EQ(adaptation.as_of_a_new_trial({{"x", 0.9}}), (Configuration{{"x", 0.9}}));
+  const Configuration outside{{"eta", 1.5}};
+  EXPECT_EQ(adaptation.as_of_a_new_trial(outside), outside) << "nothing is learned from it, as without an adaptation";
   for (const SamplerType type : {SamplerType::gp, SamplerType::random}) {
     const auto sampler = make_sampler(spec, type);
     for (int i = 0; i < 20; ++i) {
