@@ -35,6 +35,12 @@ Outcome<Json> trials_change(const std::string& max_trials, const JobInfo& job, c
   return change;
 }
 
+bool has_grid(const Json& spec, const Json& changes) {
+  Json sampler = spec.value("sampler", Json());
+  if (changes.contains("sampler")) sampler.merge_patch(changes["sampler"]);
+  return sampler.is_object() && sampler.value("type", Json()) == "grid";
+}
+
 Outcome<std::string> free_name(ApiClient& api, std::string name) {
   for (int tried = 0; tried < kNamesTriedMax; ++tried) {
     name = next_name(name);
@@ -87,6 +93,11 @@ Outcome<Json> changes_of(const SubmitOptions& options, const JobInfo& job, const
   const auto set = changes_in_words(options.changes);
   if (!set) return set.error();
   join_changes(changes, *set);
+  if (options.max_trials.starts_with('+') && has_grid(spec, changes)) {
+    return bad_input(
+        "a grid begins anew: further trials may be those that `" + job.name + "` had", "--max-trials",
+        "go on with another sampler, as with --set sampler.type=random, or give the number of a whole grid, like 80");
+  }
   return changes;
 }
 

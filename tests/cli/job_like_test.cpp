@@ -36,6 +36,17 @@ TEST(JobLike, FurtherTrialsBeginWithWhatTheJobSawAndAreDrawnAnew) {
             Json::parse(R"({"limits": {"max_trials": 50}, "warm_start": ["bank"]})"));
 }
 
+TEST(JobLike, FurtherTrialsAreNotThoseOfAGridAgain) {
+  const Json spec = Json::parse(R"({"sampler": {"type": "grid", "seed": 1}})");
+  EXPECT_EQ(changes({.like = "bank", .max_trials = "+50"}, spec),
+            "--max-trials: a grid begins anew: further trials may be those that `bank` had (go on with another sampler, as with "
+            "--set sampler.type=random, or give the number of a whole grid, like 80)");
+  EXPECT_TRUE(changes({.like = "bank", .max_trials = "80"}, spec).is_object());
+  EXPECT_TRUE(changes({.like = "bank", .max_trials = "+50", .changes = {"sampler.type=random"}}, spec).is_object());
+  EXPECT_TRUE(changes({.like = "bank", .max_trials = "+50", .changes = {"sampler=null"}}, spec).is_object());
+  EXPECT_TRUE(changes({.like = "bank", .max_trials = "+50", .changes = {"sampler.type=grid"}}).is_string());
+}
+
 TEST(JobLike, FurtherTrialsAreToldOfTheNewestJobsThatADocumentMayName) {
   Json spec{{"warm_start", Json::array()}};
   for (std::size_t i = 1; i <= kWarmStartJobsMax; ++i) spec["warm_start"].push_back("bank-" + std::to_string(i));
