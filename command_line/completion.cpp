@@ -24,11 +24,12 @@ std::string quoted(const std::string& text, const std::string& apostrophe) { ret
 // ---- bash ---------------------------------------------------------------------------------------------------------------------
 
 // bash takes `:` and `=` for borders of words: the line is split anew, and what stands before such a border in the last word is
-// left to the shell. The options of JobNames are gathered in `where`.
+// left to the shell. A `~` is as it was typed. The options of JobNames are gathered in `where`.
 constexpr const char* kBashWords =
     "  local IFS=$' \\t\\n' line=${COMP_LINE:0:COMP_POINT} before command= place=0 i\n"
     "  local -a words where=()\n"
     "  read -ra words <<<\"$line\"\n"
+    "  words=(\"${words[@]/#\\~\\//$HOME/}\")\n"
     "  [[ $line == *[[:space:]] ]] && words+=('')\n"
     "  local last=$((${#words[@]} - 1))\n"
     "  local word=${words[last]}\n"
@@ -160,7 +161,7 @@ std::string zsh(const std::vector<CommandWords>& all, const JobNames& jobs) {
   text +=
       "  local context state line i\n  local -A opt_args\n  local -a where=()\n  for ((i = 2; i < CURRENT; i++)); do\n"
       "    case $words[i] in\n";
-  text += "      " + joined(jobs.options, "|") + ") where+=(\"$words[i]\" \"$words[i+1]\") ;;\n";
+  text += "      " + joined(jobs.options, "|") + ") where+=(\"$words[i]\" \"${words[i+1]/#\\~\\//$HOME/}\") ;;\n";
   text += "      " + joined(jobs.options, "=*|") + "=*) where+=(\"$words[i]\") ;;\n    esac\n  done\n  local -a commands=(\n";
   for (const CommandWords& command : all) {
     if (&command != &all.front()) text += "    " + quoted(command.name + ":" + command.about, "'\\''") + "\n";
@@ -208,7 +209,8 @@ std::string fish_option(const std::string& line, const OptionWords& option, cons
 // The options of JobNames as they stand in the line.
 std::string fish_where(const std::string& function, const Words& options) {
   return "function " + function +
-         "\n    set -l words (commandline -opc)\n    for i in (seq 2 (count $words))\n        switch $words[$i]\n            "
+         "\n    set -l words (commandline -opc | string replace -r '^~(?=/)' $HOME)\n    for i in (seq 2 (count $words))\n       "
+         " switch $words[$i]\n            "
          "case " +
          joined(options, " ") + "\n                printf '%s\\n' $words[$i] $words[(math $i + 1)]\n            case '" +
          joined(options, "=*' '") + "=*'\n                printf '%s\\n' $words[$i]\n        end\n    end\nend\n\n";
