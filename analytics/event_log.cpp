@@ -87,7 +87,7 @@ Result<Missed> Reader::missed(JobId job, std::int64_t after, Timestamp since, Ti
   for (findings.query(job.value, since.ms); findings.step();) missed.messages.emplace_back(row_from<FindingRow>(findings));
   Statement notes = connection_.prepare(
       "SELECT number, note FROM trials INDEXED BY trials_with_note WHERE job = ? AND note <> '' AND note_at >= ? LIMIT ?");
-  for (notes.query(job.value, since.ms, kMissedMax); notes.step();)
+  for (notes.query(job.value, since.ms, kMissedMax + 1); notes.step();)
     missed.messages.emplace_back(struct_from<views::TrialNote>(notes));
   missed.known = missed.messages.size() <= kMissedMax;
   return missed;
