@@ -155,8 +155,8 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
             name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
     require(!ended(old.state) || old == after, name + " changes after its end");
     require(same_but_for_eta(old, after) && old.bracket == after.bracket, name + " becomes another one");
-    const bool not_reached =
-        ended(after.state) && old.objective_resource == old.until_resource;  // what it told of it is no value
+    const bool told_only = old.state != TrialState::paused && old.objective_resource == old.until_resource;
+    const bool not_reached = ended(after.state) && told_only;  // what it told of its rung is no value
     require(after.rung >= old.rung && (not_reached || after.objective_resource >= old.objective_resource),
             name + " goes down a rung");
     const bool anew = facts.spec.scheduler.restarts && after.rung > old.rung;
