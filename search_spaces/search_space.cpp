@@ -1,6 +1,7 @@
 #include "search_spaces/search_space.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/check.hpp"
 #include "core/text.hpp"
@@ -75,6 +76,7 @@ class ConfigurationCheck {
       : space_(space), unit_(unit), reader_(reader) {}
 
   Configuration read() {
+    if (unit_ != nullptr) find_parents_of_given();
     for (const Parameter& parameter : space_.parameters()) read(parameter);
     reader_.finish();
     return std::move(configuration_);
@@ -92,12 +94,42 @@ class ConfigurationCheck {
     } else if (const auto* fixed = std::get_if<FixedDomain>(&parameter.domain)) {
       configuration_[parameter.name] = fixed->value;
     } else if (unit_ != nullptr) {
-      const auto index = static_cast<std::size_t>(&parameter - space_.parameters().data());
-      configuration_[parameter.name] = value_at(parameter.domain, (*unit_)(index));
+      configuration_[parameter.name] = drawn(parameter);
     } else {
       unreadable_.insert(parameter.name);
       reader_.diagnostics().error(reader_.path_to(parameter.name), "is missing", "expected " + describe(parameter.domain));
     }
+  }
+
+  // Of all that is given, however far above it. Children stand after their parents.
+  void find_parents_of_given() {
+    const auto& parameters = space_.parameters();
+    for (auto one = parameters.rbegin(); one != parameters.rend(); ++one) {
+      const bool wanted = reader_.find(one->name) != nullptr || parents_of_given_.contains(one->name);
+      if (wanted && one->condition) parents_of_given_.insert(one->condition->parent);
+    }
+  }
+
+  // A parent, from those of its values with which what is given is active: else it would be chance whether a user may say it.
+  Value drawn(const Parameter& parameter) {
+    const double unit = (*unit_)(static_cast<std::size_t>(&parameter - space_.parameters().data()));
+    const auto values = parents_of_given_.contains(parameter.name) ? values_for_given(parameter) : std::vector<Value>();
+    if (values.empty()) return value_at(parameter.domain, unit);
+    const auto place = static_cast<std::size_t>(unit * static_cast<double>(values.size()));
+    return as_in_domain(parameter.domain, values[std::min(place, values.size() - 1)]);
+  }
+
+  // Empty: with none of them is all of it.
+  std::vector<Value> values_for_given(const Parameter& parent) {
+    std::optional<std::vector<Value>> common;
+    for (const Parameter& child : space_.parameters()) {
+      if (!child.condition || child.condition->parent != parent.name) continue;
+      if (reader_.find(child.name) == nullptr && !parents_of_given_.contains(child.name)) continue;
+      const std::vector<Value>& values = child.condition->values;
+      if (!common) common = values;
+      std::erase_if(*common, [&](const Value& value) { return !one_among(values, value); });
+    }
+    return common.value_or(std::vector<Value>());
   }
 
   void report_inactive(const Parameter& parameter) {
@@ -126,6 +158,7 @@ class ConfigurationCheck {
   const SearchSpace::UnitOf* unit_;
   ObjectReader& reader_;
   Configuration configuration_;
+  std::set<std::string> parents_of_given_;
   std::set<std::string> unreadable_;
 };
 

@@ -122,7 +122,8 @@ class SearchSpace {
   // A configuration that a user wrote. Inactive or unknown parameters and values outside their domain are errors; fixed
   // parameters are filled in; a missing active parameter is an error. An int for a float domain is converted.
   Configuration check(const Json& json, const std::string& path, Diagnostics& diagnostics) const;
-  // The same of one that may lack parameters: `unit(parameter index)` in [0, 1) is where these lie on their domain's scale.
+  // The same of one that may lack parameters: `unit(parameter index)` in [0, 1) is where these lie on their domain's scale, or
+  // of a parent among its values with which what is given of its children is active.
   using UnitOf = std::function<double(std::size_t)>;
   Configuration complete(const Json& json, const UnitOf& unit, const std::string& path, Diagnostics& diagnostics) const;
 

@@ -191,5 +191,29 @@ TEST(ConfigurationCheck, WhatIsMissingIsDrawnWhereItMayBe) {
   EXPECT_EQ(diagnostics.errors().size(), 2U);
 }
 
+TEST(ConfigurationCheck, AMissingParentIsDrawnFromWhatItsGivenChildrenNeed) {
+  const SearchSpace space = space_of(R"({
+    "kind": {"type": "categorical", "values": ["a", "b", "c", "d"]},
+    "z": {"type": "int", "min": 1, "max": 3, "when": {"kind": ["b", "c"]}},
+    "y": {"type": "float", "min": 0, "max": 1, "when": {"z": [2]}},
+    "only_c": {"type": "float", "min": 0, "max": 1, "when": {"kind": "c"}},
+    "only_d": {"type": "float", "min": 0, "max": 1, "when": {"kind": "d"}}})");
+  for (const double unit : {0.0, 0.3, 0.6, 0.999}) {
+    Diagnostics diagnostics;
+    const auto complete = [&](const char* configuration) {
+      return space.complete(
+          Json::parse(configuration), [unit](std::size_t) { return unit; }, "enqueue[0]", diagnostics);
+    };
+    EXPECT_EQ(complete(R"({"z": 1})").at("kind"), Value(unit < 0.5 ? "b" : "c"));
+    EXPECT_EQ(complete(R"({"z": 1, "only_c": 0.5})").at("kind"), Value("c")) << "what both need";
+    const Configuration far_below = complete(R"({"y": 0.5})");
+    EXPECT_EQ(far_below.at("kind"), Value(unit < 0.5 ? "b" : "c"));
+    EXPECT_EQ(far_below.at("z"), Value(std::int64_t{2}));
+    EXPECT_TRUE(diagnostics.ok());
+    complete(R"({"only_c": 0.5, "only_d": 0.5})");
+    EXPECT_FALSE(diagnostics.ok()) << "no value has both";
+  }
+}
+
 }  // namespace
 }  // namespace tuneband
