@@ -12,8 +12,6 @@
 
 namespace tuneband::server {
 
-inline constexpr int kStatusNotModified = 304;
-
 class JobVersions {
  public:
   JobVersions();

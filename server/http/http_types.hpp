@@ -25,6 +25,8 @@ struct HttpRequest {
   std::optional<std::string> query_value(std::string_view name) const;
 };
 
+inline constexpr int kStatusNotModified = 304;
+
 struct HttpReply {
   int status = 200;
   std::string content_type = "application/json";

@@ -44,6 +44,7 @@ TEST_F(DashboardTest, AFileIsKeptForEverAndThePageIsAskedForEachTime) {
   const RawReply again = client().get("/", "If-None-Match: " + get("/").header("etag") + "\r\n");
   EXPECT_EQ(again.status, 304);
   EXPECT_EQ(again.body, "");
+  EXPECT_EQ(again.header("vary"), "Accept-Encoding") << "as of the page itself";
   EXPECT_EQ(client().get("/", "If-None-Match: \"another\"\r\n").status, 200);
 }
 
