@@ -179,6 +179,18 @@ TEST_F(ApiViewsTest, ATimelineIsOfTheTimeThatIsAskedFor) {
   }
 }
 
+TEST_F(ApiViewsTest, ATimelineEndsAfterItBegins) {
+  const auto error = [&](const std::string& query) {
+    return Json::parse(get("/v1/workers/timeline" + query).body).at("error").at("details").at(0);
+  };
+  const Json order = error("?from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z");
+  EXPECT_EQ(order.at("path"), "until");
+  EXPECT_EQ(order.at("message"), "expected a time after `from`");
+  const Json future = error("?from=2999-01-01T00:00:00Z");
+  EXPECT_EQ(future.at("path"), "from") << "it ends now where nothing else is asked for";
+  EXPECT_EQ(future.at("message"), "expected a time that is over");
+}
+
 TEST_F(ApiViewsTest, ALongTimelineStandsTogetherAndLosesNothing) {
   Json document = job_document("whole");
   document["scheduler"]["max_resource"] = 81;
