@@ -91,6 +91,8 @@ export function parameterAxis(parameter: Parameter): AxisOptions {
   return { label: parameter.name, ticks: ticks.map((tick) => tick.place), format: (place) => texts.get(place) ?? '' };
 }
 
+const tickTextMost = 140; // pixels; names of categories may be of any length
+
 export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
   const { label, format = formatTick } = options;
   const ticks = options.ticks ?? ticksOf(scale, Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX)));
@@ -101,7 +103,7 @@ export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
   for (const tick of ticks) {
     const x = scale(tick);
     gridLine(pen, palette, x, box.top, x, box.bottom);
-    const text = format(tick);
+    const text = fitText(pen, format(tick), tickTextMost);
     const half = pen.measureText(text).width / 2;
     if (Math.min(x, box.right + edgePx - half) - half < end + 6) continue;
     end = x + half;
@@ -124,7 +126,7 @@ export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
     const y = scale(tick);
     gridLine(pen, palette, box.left, y, box.right, y);
     pen.fillStyle = palette.muted;
-    pen.fillText(format(tick), box.left - 6, y);
+    pen.fillText(fitText(pen, format(tick), box.left - 8), box.left - 6, y);
   }
   pen.font = labelFont;
   pen.textAlign = 'left';

@@ -37,7 +37,7 @@ function outline(pen: Pen, palette: Palette, x: number, y: number): void {
 
 export function pairScene({ job, table, rows, a, b, sheet }: PairInput): MakeScene {
   return ({ width, height, palette }) => {
-    const box: Box = { left: 62, top: 26, right: width - 14, bottom: height - 42 };
+    const box: Box = { left: b.scale === 'categories' ? 130 : 62, top: 26, right: width - 14, bottom: height - 42 };
     const x = makeScale('linear', [0, 1], inset(a, box.left, box.right), false);
     const y = makeScale('linear', [0, 1], inset(b, box.bottom, box.top), false);
     const color = colorScale(rows.map((row) => row.objective ?? NaN), job.objective.goal, palette.faint);
