@@ -330,12 +330,15 @@ test('what is selected and filtered is in the address, and is there again after 
 test('a brush on one axis is felt by every view, and a chip takes it away', async () => {
   await open('#/jobs/example/parameters');
   await drawn();
-  const box = await page.getByRole('img', { name: /^Parallel coordinates/ }).boundingBox();
-  await page.mouse.move(box.x + 44, box.y + 60);
-  await page.mouse.down();
-  await page.mouse.move(box.x + 44, box.y + 200, { steps: 5 });
-  await page.mouse.up();
-  await page.getByTestId('shown-count').filter({ hasText: /^\d+ of 27 trials$/ }).waitFor();
+  const brush = async () => {
+    const box = await page.getByRole('img', { name: /^Parallel coordinates/ }).boundingBox();
+    await page.mouse.move(box.x + 44, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 44, box.y + 200, { steps: 5 });
+    await page.mouse.up();
+    await page.getByTestId('shown-count').filter({ hasText: /^\d+ of 27 trials$/ }).waitFor({ timeout: 5000 });
+  };
+  await brush().catch(brush); // what loads late may have moved the plot away from under the pointer
   await page.waitForFunction(() => /in\.x=0\.\d+(%7E|~)0\.\d+/.test(location.hash)); // it is written now and then
   await page.getByRole('link', { name: 'Trials' }).click();
   await page.getByTestId('view-table').waitFor();
