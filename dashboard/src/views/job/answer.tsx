@@ -15,6 +15,8 @@ import { pick } from '../../state/selection.ts';
 import { trialStates } from '../../api/shapes.ts';
 import { Parameters } from '../trial/trial_parts.tsx';
 
+const parametersFirst = 24;
+
 export function Answer({ store }: { store: JobStore }): JSX.Element | null {
   const summary = store.summary.value;
   const job = store.job.value;
@@ -68,7 +70,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
           <b data-testid="test-value">{formatNumber(summary.best.test_value)}</b> on the test rows
         </p>
       )}
-      <Parameters detail={best} />
+      <Parameters detail={best} first={parametersFirst} />
       <Copies store={store} trial={best} model={summary.best?.model ?? null} />
       {ended(job) && best.kept_value !== null && transport.live && (
         <p>

@@ -1,5 +1,6 @@
 // What is shown of a trial on its page and where it is selected.
 import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { getExplanation, getTrial } from '../../api/routes.ts';
 import type { Trial } from '../../api/shapes.ts';
@@ -52,12 +53,19 @@ export function Why({ explanation }: { explanation: readonly string[] }): JSX.El
   );
 }
 
-export function Parameters({ detail }: { detail: Trial }): JSX.Element {
+// `first`: so many, until all are asked for: what stands below is not to be pushed off the page.
+export function Parameters({ detail, first = Infinity }: { detail: Trial; first?: number }): JSX.Element {
+  const whole = useSignal(false);
+  const all = Object.entries(detail.configuration);
+  const shown = whole.value ? all : all.slice(0, first);
   return (
-    <dl class="parameters">
-      {Object.entries(detail.configuration).map(([name, parameter]) => (
-        <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
-      ))}
-    </dl>
+    <>
+      <dl class="parameters">
+        {shown.map(([name, parameter]) => (
+          <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
+        ))}
+      </dl>
+      {shown.length < all.length && <p><button type="button" class="small" onClick={() => { whole.value = true; }}>all {all.length} parameters</button></p>}
+    </>
   );
 }
