@@ -40,10 +40,8 @@ std::int64_t code_of(const std::array<Word, size>& words, Word word) {
 class TrialColumns {
  public:
   // `digits` of the parameters that are numbers; nothing: as they are.
-  // `arrivals`: of a trial, when it last came to the end of a segment.
-  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits, std::map<int, Timestamp> arrivals,
-               const CostSoFar& cost)
-      : spec_(spec), created_at_(created_at), digits_(digits), arrivals_(std::move(arrivals)), cost_(cost) {
+  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits, const CostSoFar& cost)
+      : spec_(spec), created_at_(created_at), digits_(digits), cost_(cost) {
     for (const Parameter& parameter : spec.search_space.parameters())
       column_of_.emplace(Json(parameter.name).dump(), &parameters_.emplace_back(parameter.name));
     for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) more_objectives_.emplace_back("");
@@ -64,8 +62,8 @@ class TrialColumns {
     violation_.add(row.violation);
     created_.add_time(row.created_at, created_at_);
     started_.add_time(row.started_at, created_at_);
-    const auto arrival = arrivals_.find(row.id.number);
-    arrived_.add_time(arrival == arrivals_.end() ? std::nullopt : std::optional(arrival->second), created_at_);
+    const auto arrival = cost_.arrived.find(row.id.number);
+    arrived_.add_time(arrival == cost_.arrived.end() ? std::nullopt : std::optional(arrival->second), created_at_);
     ended_.add_time(row.ended_at, created_at_);
     training_seconds_.add(seconds(row.training_ms));
     replicas_.add(row.replicas());
@@ -152,7 +150,6 @@ class TrialColumns {
   const JobSpec& spec_;
   Timestamp created_at_;
   std::optional<int> digits_;
-  std::map<int, Timestamp> arrivals_;
   const CostSoFar& cost_;
   int trials_ = 0;
   bool replicated_ = false;
@@ -259,7 +256,7 @@ Result<RawJson> Reader::columns(JobId job, const ColumnsQuery& query) {
   const auto& [row, parsed] = *known;
   const JobSpec& spec = parsed->spec;
   const CostSoFar cost = cost_so_far(connection_, job, spec.objective, spec.scheduler.max_resource);
-  TrialColumns columns(spec, row.created_at, query.digits, arrivals(job), cost);
+  TrialColumns columns(spec, row.created_at, query.digits, cost);
   int left_out = 0;
   if (query.trials_max && row.trials_created > *query.trials_max) {
     left_out = add_chosen(columns, row, spec, static_cast<std::size_t>(*query.trials_max), cost.raised);
@@ -274,15 +271,6 @@ Result<RawJson> Reader::columns(JobId job, const ColumnsQuery& query) {
   write_notes(json, job);
   json.field("left_out", left_out).end_object();
   return shown;
-}
-
-// When each trial last came to its rung, or to the end.
-std::map<int, Timestamp> Reader::arrivals(JobId job) {
-  Statement rows = connection_.prepare(
-      "SELECT trial, max(ended_at) FROM segments WHERE job = ? AND outcome IN ('reached_rung', 'completed') GROUP BY trial");
-  std::map<int, Timestamp> found;
-  for (rows.query(job.value); rows.step();) found.emplace_hint(found.end(), rows.small_integer(0), Timestamp{rows.integer(1)});
-  return found;
 }
 
 // Gives how many trials are left out.

@@ -260,7 +260,6 @@ class Reader {
   void write_notes(JsonWriter& json, JobId job);
   views::TimelineJobs timeline_jobs(Timestamp from, Timestamp until);
   views::TimelineEvents timeline_events(Timestamp from, Timestamp until);
-  std::map<int, Timestamp> arrivals(JobId job);
   int add_chosen(TrialColumns& columns, const JobRow& row, const JobSpec& spec, std::size_t trials_max,
                  std::span<const int> raised);
   Statement select_all_trials();

@@ -36,14 +36,23 @@ struct Piece {
   Spent own;
 };
 
-std::vector<Started> by_arrival(Connection& connection, JobId job) {
-  Statement rows = connection.prepare(joined(
-      {"SELECT number, ", kValueOfTrial, ", objective_resource, violation, coalesce((SELECT max(s.ended_at) FROM segments s ",
-       "WHERE s.job = trials.job AND s.trial = number AND outcome IN ('reached_rung', 'completed')), ended_at) ",
-       "FROM trials WHERE job = ? AND started_at IS NOT NULL"}));
+std::map<int, Timestamp> arrivals(Connection& connection, JobId job) {
+  Statement rows = connection.prepare(
+      "SELECT trial, max(ended_at) FROM segments WHERE job = ? AND outcome IN ('reached_rung', 'completed') GROUP BY trial");
+  std::map<int, Timestamp> found;
+  for (rows.query(job.value); rows.step();) found.emplace_hint(found.end(), rows.small_integer(0), Timestamp{rows.integer(1)});
+  return found;
+}
+
+std::vector<Started> by_arrival(Connection& connection, JobId job, const std::map<int, Timestamp>& arrived) {
+  Statement rows = connection.prepare(joined({"SELECT number, ", kValueOfTrial, ", objective_resource, violation, ended_at ",
+                                              "FROM trials WHERE job = ? AND started_at IS NOT NULL"}));
   std::vector<Started> all;
   for (rows.query(job.value); rows.step();) {
-    Started one{{rows.is_null(4) ? kUnderWay : rows.integer(4), rows.small_integer(0)}, std::nullopt, rows.integer(2)};
+    const auto its = arrived.find(rows.small_integer(0));
+    const std::int64_t ended_ms = rows.is_null(4) ? kUnderWay : rows.integer(4);
+    const std::int64_t counts_ms = its != arrived.end() ? its->second.ms : ended_ms;
+    Started one{{counts_ms, rows.small_integer(0)}, std::nullopt, rows.integer(2)};
     if (!rows.is_null(1) && std::isfinite(rows.number(1)) && rows.number(3) <= 0) one.value = rows.number(1);
     all.push_back(one);
   }
@@ -120,14 +129,15 @@ std::vector<int> choose_trials(Connection& connection, JobId job, Goal goal, std
 }
 
 CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective, std::int64_t max_resource) {
-  const std::vector<Started> all = by_arrival(connection, job);
+  CostSoFar found;
+  found.arrived = arrivals(connection, job);
+  const std::vector<Started> all = by_arrival(connection, job, found.arrived);
   const std::vector<Piece> pieces = pieces_of(connection, job);
   std::int64_t highest = 0;
   for (const Started& one : all) {
     if (one.value) highest = std::max(highest, one.value_resource);
   }
   const std::int64_t level = std::min(highest, max_resource);
-  CostSoFar found;
   Spent spent;
   std::optional<double> anywhere;
   std::optional<double> at_level;

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/time.hpp"
 #include "db/connection.hpp"
 #include "scheduler/job_spec.hpp"
 
@@ -26,6 +28,7 @@ struct Spent {
 };
 
 struct CostSoFar {
+  std::map<int, Timestamp> arrived;  // when each trial last came to its rung, or to the end
   // By trial that was started: of all segments that were over when it last came to its rung or to the end, or, where it came to
   // neither, ended. Those under way come last.
   std::unordered_map<int, Spent> until;
