@@ -129,7 +129,9 @@ std::vector<JobId> DataDir::job_dirs() const {
   return jobs;
 }
 std::string DataDir::job_dir(JobId job) const { return jobs_dir() + "/" + std::to_string(job.value); }
-std::string DataDir::trial_dir(TrialId trial) const { return job_dir(trial.job) + "/trials/" + std::to_string(trial.number); }
+std::string DataDir::trial_dir(TrialId trial) const {
+  return job_dir(trial.job) + "/" + kTrialsDir + "/" + std::to_string(trial.number);
+}
 std::string DataDir::worker_log(const std::string& worker_name) const { return root_ + "/workers/" + worker_name + ".log"; }
 std::string DataDir::worker_file(const std::string& worker_name) const { return root_ + "/workers/" + worker_name + ".json"; }
 std::string DataDir::server_file() const { return root_ + "/server.json"; }

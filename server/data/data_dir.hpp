@@ -25,6 +25,8 @@ struct ServerAddress {
   std::uint16_t port = 0;
 };
 
+inline constexpr const char* kTrialsDir = "trials";  // in a job's directory: its trials', by number
+
 class DataDir {
  public:
   // Makes the directory (mode 0700) where it is missing and takes its lock. Errors: not a directory, not writable, `unavailable`

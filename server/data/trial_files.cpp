@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kReleasedMode = 0644;
-constexpr const char* kTrialsDir = "trials";  // in a job's directory
 constexpr const char* kAsideEnding = ".new";  // of a name that is about to be given
 
 // The worker of a trial removes what it makes after its end, perhaps the same at this moment: then something was gone before its
