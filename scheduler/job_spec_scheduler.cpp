@@ -41,12 +41,16 @@ void refuse(ObjectReader& reader, const std::string& field, bool refused, const 
   if (refused && reader.has(field)) reader.diagnostics().error(reader.path_to(field), why, "leave it out");
 }
 
+// `auto` is `asha_delayed` with more.
+bool is_delayed(const SchedulerSpec& spec) {
+  return spec.type == SchedulerType::automatic || spec.type == SchedulerType::asha_delayed;
+}
+
 // Below the ladder, which is known. 0 is none, whatever else there is.
 void check_first_resource(ObjectReader& reader, const SchedulerSpec& spec) {
   if (spec.first_resource == 0) return;
-  const bool promotes = spec.type == SchedulerType::automatic || spec.type == SchedulerType::asha_delayed;
   const bool by_model = spec.promotion == Promotion::prediction && !spec.rung_audit;
-  refuse(reader, "first_resource", !promotes, kDelayedAlone);
+  refuse(reader, "first_resource", !is_delayed(spec), kDelayedAlone);
   refuse(reader, "first_resource", spec.rung_audit, "excludes `rung_audit`, which says where trials start");
   refuse(reader, "first_resource", by_model, "excludes `promotion: prediction`, whose model says where trials start");
   if (spec.first_resource < spec.min_resource) return;
@@ -95,7 +99,7 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   const auto promotion = reader.word("promotion", kPromotions);
   spec.promotion = promotion ? static_cast<Promotion>(*promotion) : otherwise_by;
   for (const char* field : {"rung_audit", "promotion"}) {
-    refuse(reader, field, !automatic && spec.type != SchedulerType::asha_delayed, kDelayedAlone);
+    refuse(reader, field, !is_delayed(spec), kDelayedAlone);
   }
   spec.early_end = reader.boolean_or("early_end", false);
   refuse(reader, "bracket_rounding", spec.type != SchedulerType::hyperband, "is only for the scheduler type `hyperband`");
