@@ -104,13 +104,13 @@ Result<void> set_query_sizes(DMatrixHandle handle, const std::vector<unsigned>& 
   return xgboost_result(XGDMatrixSetUIntInfo(handle, "group", sizes.data(), sizes.size()));
 }
 
+}  // namespace
+
 std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
   const auto found =
       std::find_if(parameters.begin(), parameters.end(), [name](const auto& parameter) { return parameter.first == name; });
   return found == parameters.end() ? fallback : std::string_view(found->second);
 }
-
-}  // namespace
 
 Result<void> xgboost_result(int status) {
   if (status != 0) return last_error();

@@ -21,6 +21,9 @@ namespace tuneband::workers {
 // By name, sorted; what the user set, what was tuned, and what the trainer adds.
 using XgboostParameters = std::vector<std::pair<std::string, std::string>>;
 
+// A view into `parameters` or of `fallback`.
+std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback);
+
 // Errors of this file are `invalid_argument` where XGBoost says why, and `unavailable` where memory ran out.
 class XgboostMatrix {
  public:

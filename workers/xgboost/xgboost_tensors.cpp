@@ -18,13 +18,6 @@ using debugger::view_of;
 
 constexpr double kResourcesEverySeconds = 0.25;  // reading them costs more than a round of a small table should bear
 
-std::string parameter_or(const XgboostParameters& parameters, std::string_view wanted, const char* fallback) {
-  for (const auto& [name, value] : parameters) {
-    if (name == wanted) return value;
-  }
-  return fallback;
-}
-
 double sigmoid(double margin) { return 1 / (1 + std::exp(-margin)); }
 
 // Of multi:softprob and multi:softmax: probability of each class less 1 for that of the label.
@@ -44,7 +37,7 @@ void softmax_gradients(std::span<const float> margins, std::span<const float> la
 
 // First derivatives of the loss by the margin, of the objectives whose formula is known. Empty: of another. `positive_weight`:
 // XGBoost's scale_pos_weight, which rows with the label 1 have.
-std::vector<double> gradients_of(const std::string& objective, double positive_weight, std::span<const float> margins,
+std::vector<double> gradients_of(std::string_view objective, double positive_weight, std::span<const float> margins,
                                  std::span<const float> labels) {
   std::vector<double> gradients;
   if (labels.empty() || margins.size() % labels.size() != 0) return gradients;
@@ -155,7 +148,7 @@ void XgboostTensors::add_predictions(std::int64_t step, XgboostBooster& booster)
 void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
   const auto rows = booster.predict(data_->train, Prediction::margin);
   if (!there(rows)) return;
-  const std::string objective = parameter_or(parameters_, "objective", kXgboostObjectiveDefault);
+  const std::string_view objective = parameter_or(parameters_, "objective", kXgboostObjectiveDefault);
   const double positive_weight = parse_number(parameter_or(parameters_, "scale_pos_weight", "1")).value_or(1);
   std::vector<double> gradients = gradients_of(objective, positive_weight, rows->values, data_->train.labels());
   if (gradients.empty()) return;
