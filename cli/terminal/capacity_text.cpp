@@ -18,7 +18,7 @@ constexpr double kClockUntil = 365 * kDay;
 
 }  // namespace
 
-std::string time_text(const Json& capacity, const std::string& unit) {
+std::string takes_text(const Json& capacity, const std::string& unit) {
   const auto alone = number_of(capacity, "wall_seconds");
   const auto seconds = number_of(capacity, "seconds_per_unit");
   if (!seconds) return "not known: no recent job had this data or command (tuneband check takes --seconds-per-unit)";
@@ -46,7 +46,7 @@ std::string end_text(const Json& capacity, std::int64_t now_ms) {
 void print_capacity(Console& console, const Json& capacity, const std::string& unit, std::int64_t now_ms) {
   if (!capacity.is_object()) return;
   console.field("starts", text_of(capacity, "starts"));
-  console.field("takes", time_text(capacity, unit));
+  console.field("takes", takes_text(capacity, unit));
   if (const std::string end = end_text(capacity, now_ms); !end.empty()) console.field("ends", end);
 }
 

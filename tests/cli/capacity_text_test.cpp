@@ -47,7 +47,7 @@ TEST(PrintCapacity, NamesStartAndLength) {
   Console console(Terminal{}, out, err, false);
   print_capacity(console, capacity_with(10), "rounds", 0);
   EXPECT_EQ(out.str(), "starts\tat once\ntakes\tabout 10 s with 2 workers (0.5 s a unit of rounds, measured in a)\n");
-  EXPECT_EQ(time_text(capacity_with(10), "units"), "about 10 s with 2 workers (0.5 s a unit, measured in a)");
+  EXPECT_EQ(takes_text(capacity_with(10), "units"), "about 10 s with 2 workers (0.5 s a unit, measured in a)");
   print_capacity(console, nullptr, "rounds", 0);
   const std::string text = out.str();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << "nothing of an older server";
