@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/database_words.hpp"
 #include "db/connection.hpp"
 #include "os/atomic_file.hpp"
 
@@ -32,11 +33,14 @@ std::vector<std::string> logs_beside(const std::string& path) {
 }
 
 // Why SQLite does not read a file that it could open: it shares an index of the log with others, also where nobody writes.
-std::string reason_beside(const std::string& path) {
+std::string reason_beside(const std::string& path, const SqliteError& error) {
+  const std::string index = ": " + std::string(kCannotBeReadThere) + ", " + path + "-shm, and ";
+  if (error.is_want_of_room()) return index + "there is no room on the disk (make room, or copy the directory to where there is)";
   const fs::path parent = fs::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent.string();
-  if (fs::exists(path + "-shm") || ::access(directory.c_str(), W_OK) == 0) return "";
-  return ": to read it, " + path + "-shm must be made, and in " + directory + " nothing can be written: " + std::strerror(errno) +
+  const bool cannot_open = (error.code() & 0xff) == SQLITE_CANTOPEN;
+  if (!cannot_open || fs::exists(path + "-shm") || ::access(directory.c_str(), W_OK) == 0) return "";
+  return index + "in " + directory + " nothing can be written: " + std::strerror(errno) +
          " (copy the directory to where that can be done)";
 }
 
@@ -53,8 +57,7 @@ bool has_tables(const std::string& path) {
   try {
     return tables_in(path) > 0;
   } catch (const SqliteError& error) {
-    if ((error.code() & 0xff) != SQLITE_CANTOPEN) throw;
-    throw SqliteError(error.code(), error.what() + reason_beside(path));
+    throw SqliteError(error.code(), error.what() + reason_beside(path, error));
   }
 }
 

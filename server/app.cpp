@@ -408,7 +408,6 @@ int run_server(const ServerConfig& config) {
   const pid_t parent = ::getppid();
   keep_heap();
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error to the one who writes, as a full disk is
   set_log_level(config.log_level);
   allow_many_connections();
   if (config.end_with_parent) os::end_with_parent(parent);

@@ -315,6 +315,10 @@ CheckResult check_database(const std::string& server_program, const std::string&
     return {Level::note, "database", "the one in " + data_dir + " is of an older version",
             "make a backup (tuneband backup); the server brings it to this version when it starts"};
   }
+  if (checked.said.find(kCannotBeReadThere) != std::string::npos) {
+    return {Level::problem, "database", fault_of(checked, kDatabaseTimeMax),
+            "nothing is known of what it holds: make room and let its directory be written to, or name another --data-dir"};
+  }
   return {Level::problem, "database", fault_of(checked, kDatabaseTimeMax),
           "a server refuses it: restore a backup, use the programs of its version, or name another --data-dir"};
 }

@@ -20,6 +20,7 @@
 #include "cli/doctor/port_check.hpp"
 #include "db/connection.hpp"
 #include "os/control_group.hpp"
+#include "tests/file_size_limit.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace tuneband::cli {
@@ -150,6 +151,17 @@ TEST_F(Doctor, ADatabaseIsCheckedAsTheServerWould) {
   const CheckResult damaged = check_database(server, directory_.path());
   EXPECT_EQ(damaged.level, Level::problem);
   EXPECT_THAT(damaged.found, Not(HasSubstr("\n")));
+}
+
+TEST_F(Doctor, ADatabaseThatNothingCanBeWrittenBesideIsNotCalledBroken) {
+  const std::string server = TUNEBAND_BIN_DIR "/tuneband-server";
+  EmbeddedServer::start({server, directory_.path(), 0});
+  ASSERT_EQ(check_database(server, directory_.path()).level, Level::ok);
+  const test::FileSizeLimit limit(1024);
+  const CheckResult unread = check_database(server, directory_.path());
+  EXPECT_EQ(unread.level, Level::problem);
+  EXPECT_THAT(unread.found, HasSubstr("no room on the disk"));
+  EXPECT_THAT(unread.advice, AllOf(HasSubstr("make room"), Not(HasSubstr("backup"))));
 }
 
 TEST_F(Doctor, ADatabaseThatIsLostIsAProblemWhoseAdviceDestroysNothing) {

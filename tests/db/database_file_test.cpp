@@ -6,8 +6,10 @@
 #include <fstream>
 #include <functional>
 
+#include "core/database_words.hpp"
 #include "db/migrate.hpp"
 #include "db_fixture.hpp"
+#include "tests/file_size_limit.hpp"
 
 namespace tuneband::testing {
 namespace {
@@ -104,6 +106,19 @@ TEST_F(DatabaseFileTest, OneThatWasCutOffAtItsMakingIsBegunAnew) {
   EXPECT_EQ(Store::open(path()).load().jobs.size(), 0U);
   EXPECT_FALSE(fs::exists(path() + ".new"));
   EXPECT_FALSE(fs::exists(path() + ".new-wal"));
+}
+
+TEST_F(DatabaseFileTest, OneBesideWhichThereIsNoRoomForTheIndexOfItsLogSaysSo) {
+  { Store::open(path()); }
+  ASSERT_FALSE(fs::exists(path() + "-shm"));
+  const test::FileSizeLimit limit(1024);
+  try {
+    look_at_database(path());
+    ADD_FAILURE() << "it was read";
+  } catch (const SqliteError& error) {
+    EXPECT_TRUE(error.is_want_of_room());
+    EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr(std::string(kCannotBeReadThere)), HasSubstr("no room on the disk")));
+  }
 }
 
 TEST_F(DatabaseFileTest, IsToldFromWhatIsNoFile) {
