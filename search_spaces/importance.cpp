@@ -61,11 +61,25 @@ void clip(std::vector<double>& costs) {
   for (double& cost : costs) cost = std::isfinite(cost) ? std::min(cost, fence) : fence;
 }
 
-// Takes the lowest off: beside much that all costs have in common, their squares would round away what differs.
-double take_lowest_off(std::vector<double>& costs) {
-  const double lowest = *std::min_element(costs.begin(), costs.end());
-  for (double& cost : costs) cost -= lowest;
-  return lowest;
+// What was taken off costs before anything is learned of them.
+struct CostScale {
+  int exponent = 0;   // a power of two
+  double lowest = 0;  // by that scale
+  double cost(double learned) const { return std::ldexp(lowest + learned, exponent); }
+  double deviation(double learned) const { return std::ldexp(learned, exponent); }
+};
+
+// A power of two, which rounds nothing: squares of very large costs would be infinite, and of very small ones 0. And the lowest:
+// beside much that all costs have in common, their squares would round away what differs.
+CostScale take_scale_off(std::vector<double>& costs) {
+  double largest = 0;
+  for (const double cost : costs) largest = std::max(largest, std::abs(cost));
+  CostScale scale;
+  std::frexp(largest, &scale.exponent);
+  for (double& cost : costs) cost = std::ldexp(cost, -scale.exponent);
+  scale.lowest = *std::min_element(costs.begin(), costs.end());
+  for (double& cost : costs) cost -= scale.lowest;
+  return scale;
 }
 
 // The space as a grid of cells of equal weight in each dimension; a tree is constant in boxes of them.
@@ -257,8 +271,8 @@ Ticks ticks_of(const Encoding& encoding, const Grid& grid, const std::vector<Tre
   return ticks;
 }
 
-PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, double lowest,
-                                std::size_t d) {
+PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
+                                const CostScale& scale, std::size_t d) {
   const Ticks ticks = ticks_of(encoding, grid, trees, d, kDependenceCategories);
   PartialDependence dependence;
   dependence.parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter].name;
@@ -271,14 +285,14 @@ PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, cons
       values.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(ticks.width));
     }
     const Spread spread = spread_of(values);
-    dependence.mean.push_back(lowest + spread.mean);
-    dependence.deviation.push_back(spread.deviation);
+    dependence.mean.push_back(scale.cost(spread.mean));
+    dependence.deviation.push_back(scale.deviation(spread.deviation));
   }
   return dependence;
 }
 
-void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, double lowest, std::size_t x,
-                 std::size_t y, DependenceSurface& surface) {
+void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, const CostScale& scale,
+                 std::size_t x, std::size_t y, DependenceSurface& surface) {
   const auto most_beside = [&](std::size_t other) {
     return std::max(kDependenceCategories, kInteractionCellsMax / std::min(grid.cells(other), kInteractionCellsMax));
   };
@@ -299,8 +313,8 @@ void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<T
         values[tree] /= static_cast<double>(up.width * across.width);
       }
       const Spread spread = spread_of(values);
-      surface.mean.push_back(lowest + spread.mean);
-      surface.deviation.push_back(spread.deviation);
+      surface.mean.push_back(scale.cost(spread.mean));
+      surface.deviation.push_back(scale.deviation(spread.deviation));
     }
   }
 }
@@ -383,7 +397,7 @@ struct Learned {
   std::int64_t resource = 0;
   std::size_t trials = 0;
   double explained = 0;
-  double lowest = 0;  // of the costs, which the trees leave out
+  CostScale scale;  // of the costs, which the trees leave out
   std::vector<TreeEffects> trees;
 };
 
@@ -398,7 +412,7 @@ std::unique_ptr<Learned> learned_from(const SearchSpace& space, const History& h
   learned->trials = samples.costs.size();
   thin_out(samples);
   clip(samples.costs);
-  learned->lowest = take_lowest_off(samples.costs);
+  learned->scale = take_scale_off(samples.costs);
 
   const std::vector<Point> points = filled_points(encoding, samples);
   std::vector<const double*> rows;
@@ -426,7 +440,7 @@ std::size_t dimension_of(const Encoding& encoding, const std::string& parameter)
 std::optional<Importance> importance_of(const SearchSpace& space, const History& history) {
   const auto learned = learned_from(space, history);
   if (!learned) return std::nullopt;
-  const auto& [encoding, grid, resource, trials, explained, lowest, trees] = *learned;
+  const auto& [encoding, grid, resource, trials, explained, scale, trees] = *learned;
   const std::size_t dimensions = encoding.dimensions().size();
   Importance importance;
   importance.resource = resource;
@@ -443,7 +457,7 @@ std::optional<Importance> importance_of(const SearchSpace& space, const History&
   for (const std::size_t d : order) {
     const std::string& name = space.parameters()[encoding.dimensions()[d].parameter].name;
     importance.parameters.push_back({name, effects[d].mean, effects[d].deviation});
-    importance.dependence.push_back(dependence_of(encoding, grid, trees, lowest, d));
+    importance.dependence.push_back(dependence_of(encoding, grid, trees, scale, d));
   }
   add_interactions(encoding, grid, trees, order, importance);
   return importance;
@@ -457,7 +471,7 @@ std::optional<DependenceSurface> dependence_surface(const SearchSpace& space, co
   surface.resource = learned->resource;
   surface.trials = learned->trials;
   surface.explained = learned->explained;
-  add_surface(learned->encoding, learned->grid, learned->trees, learned->lowest, dimension_of(learned->encoding, x),
+  add_surface(learned->encoding, learned->grid, learned->trees, learned->scale, dimension_of(learned->encoding, x),
               dimension_of(learned->encoding, y), surface);
   return surface;
 }

@@ -242,6 +242,25 @@ TEST(Importance, WhatAllCostsHaveInCommonChangesNothing) {
   expect_above(*dependence_surface(space, job_above(kInCommon), "a", "b"), *dependence_surface(space, job_above(0), "a", "b"));
 }
 
+TEST(Importance, IsTheSameWhateverTheUnitOfTheCosts) {
+  const SearchSpace space = cube();
+  const auto in_units_of = [&](double unit) {
+    return importance_of(space, random_job(space, 60, [unit](const Configuration& at) {
+                           return unit * (number(at, "a") < 0.4 ? 1 : number(at, "a") - number(at, "b"));
+                         }));
+  };
+  const auto expected = in_units_of(1);
+  for (const int exponent : {-1000, 700, 1023}) {
+    const auto importance = in_units_of(std::ldexp(1.0, exponent));
+    EXPECT_EQ(importance->explained, expected->explained) << exponent;
+    EXPECT_EQ(share(*importance, "a"), share(*expected, "a"));
+    for (std::size_t i = 0; i < expected->dependence[0].mean.size(); ++i) {
+      EXPECT_EQ(importance->dependence[0].mean[i], std::ldexp(expected->dependence[0].mean[i], exponent));
+      EXPECT_EQ(importance->dependence[0].deviation[i], std::ldexp(expected->dependence[0].deviation[i], exponent));
+    }
+  }
+}
+
 TEST(Importance, OfNothingButDivergedTrialsIsNone) {
   const SearchSpace space = cube();
   const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return std::nan(""); }));
