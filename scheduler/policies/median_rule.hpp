@@ -22,10 +22,9 @@ class MedianRule final : public StoppingRule {
 
  private:
   struct Course {
-    double sum = 0;
     int values = 0;
-    double best = 0;  // cost
-    double average() const { return sum / values; }
+    double average = 0;  // cost
+    double best = 0;     // cost
   };
 
   Goal goal_;

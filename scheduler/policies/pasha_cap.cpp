@@ -6,6 +6,13 @@
 
 namespace tuneband {
 
+namespace {
+
+// Their product may be too small for a number.
+bool of_opposite_signs(double a, double b) { return (a < 0 && b > 0) || (a > 0 && b < 0); }
+
+}  // namespace
+
 PashaCap::PashaCap(int rungs) : results_(static_cast<std::size_t>(rungs)) {}
 
 void PashaCap::learned(int index, const Standing& standing) {
@@ -29,7 +36,7 @@ bool PashaCap::orders_disagree() const {
     for (auto other = trials.begin(); other != one; ++other) {
       const double difference_below = below.at(*one) - below.at(*other);
       const double difference_above = above.at(*one) - above.at(*other);
-      if (std::abs(difference_below) > tie && difference_below * difference_above < 0) return true;
+      if (std::abs(difference_below) > tie && of_opposite_signs(difference_below, difference_above)) return true;
     }
   }
   return false;
@@ -60,7 +67,7 @@ bool PashaCap::criss_cross(int a, int b) const {
     const auto other = here.find(b);
     if (its == here.end() || other == here.end()) continue;
     const double difference = its->second - other->second;
-    if (difference * last < 0) ++changes;
+    if (of_opposite_signs(difference, last)) ++changes;
     if (difference != 0) last = difference;
   }
   return changes >= 2;

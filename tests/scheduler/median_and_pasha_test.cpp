@@ -1,4 +1,5 @@
 // The median rule and PASHA on hand-made results.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,6 +74,30 @@ TEST(MedianStopping, NanAndFailuresStopAndDoNotMoveTheMedian) {
   PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 2), Goal::minimize, 11, 3, outcomes);
   run_to_the_end(driver);
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{0, 1, 2, 3, 4, 10}));
+}
+
+TEST(MedianStopping, TrialsThatAreEqualThroughoutAllGoOn) {
+  // Three times 0.1, added up and divided by 3, is more than 0.1.
+  const Outcomes equal = [](int, std::int64_t) -> std::optional<double> { return 0.1; };
+  for (const Goal goal : {Goal::minimize, Goal::maximize}) {
+    PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 10), goal, 12, 1, equal);
+    run_to_the_end(driver);
+    EXPECT_TRUE(driver.stopped().empty());
+  }
+}
+
+TEST(MedianStopping, TheLargestNumbersAreWorseThanAnyOther) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  for (const double sign : {1.0, -1.0}) {
+    const Outcomes outcomes = [&](int trial, std::int64_t) -> std::optional<double> {
+      return sign * (trial < 6 ? kLargest : trial);
+    };
+    PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 3), sign > 0 ? Goal::minimize : Goal::maximize, 8, 1,
+                        outcomes);
+    run_to_the_end(driver);
+    EXPECT_TRUE(driver.stopped().empty()) << "not worse than a median of the largest";
+    EXPECT_THAT(driver.completed().at({0, 2}), ::testing::IsSupersetOf({6, 7}));
+  }
 }
 
 TEST(MedianStopping, MaximisesTheOtherWayRound) {
@@ -168,6 +193,15 @@ TEST_F(ComparedTrials, AgreeWhereTheyAreAsGoodAboveOrDifferALittle) {
     cap_.learned(1, standing(trial, above));
   }
   EXPECT_EQ(cap_.index(), 1);
+}
+
+TEST_F(ComparedTrials, DisagreeHoweverSmallTheDifferences) {
+  constexpr double kSmall = 1e-200;  // its square is 0
+  for (const auto& [trial, below, above] : {std::tuple(0, 0.0, kSmall), {1, kSmall, 0.0}}) {
+    cap_.learned(0, standing(trial, below));
+    cap_.learned(1, standing(trial, above));
+  }
+  EXPECT_EQ(cap_.index(), 2);
 }
 
 TEST_F(ComparedTrials, HaveAResultAtTheRungBelowToo) {
