@@ -107,7 +107,7 @@ Result<TextRead> encode_features(const DataSpec& spec, const CsvEncoding& encodi
   table.columns = here.width();
   table.feature_types = here.feature_types();
   const auto on_header = [&](const CsvRow& first) -> Result<ColumnMap> {
-    if (spec.header && !stand_as_trained(first, here)) {
+    if (spec.header && here.header && !stand_as_trained(first, here)) {
       for (std::size_t i = 0; i < here.features.size(); ++i) here.features[i].source = i;
       return columns_of_features(first, here.columns, kField);
     }
