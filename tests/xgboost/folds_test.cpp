@@ -127,6 +127,19 @@ TEST(Folds, KeepTheRowsOfAQueryTogether) {
   EXPECT_EQ(std::accumulate(rows.train_queries.begin(), rows.train_queries.end(), 0U), rows.train.size());
 }
 
+TEST(Folds, KeepAGroupsQueriesOfTwoFilesTogether) {
+  Table table = labelled(std::vector<float>(8, 0));
+  table.query_sizes = {1, 2, 1, 2, 1, 1};  // groups 7, 5, 3 in one file, and 5, 7, 9 in the other
+  table.groups = {7, 5, 5, 3, 5, 5, 7, 9};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto folds = folds_of_rows(table, {2, seed}, false);
+    ASSERT_TRUE(folds);
+    EXPECT_EQ(folds->at(0), folds->at(6));
+    for (const std::size_t row : {2, 4, 5}) EXPECT_EQ(folds->at(1), folds->at(row));
+  }
+  EXPECT_THAT(describe(folds_of_rows(table, {5, 0}, false).error()), HasSubstr("the training data has 4 queries: too few"));
+}
+
 TEST(Folds, NeedARowOfEachClassEach) {
   const auto fault = [](const Table& table, int count, bool stratified) {
     const auto folds = folds_of_rows(table, {count, 0}, stratified);

@@ -41,13 +41,28 @@ std::vector<int> deal(const std::vector<float>& strata, const FoldsSpec& spec) {
   return folds;
 }
 
+// By the group that each query is of, numbered in the order of its first one: in each file a group's rows are another query.
+std::vector<std::size_t> groups_of_queries(const Table& table) {
+  std::vector<std::size_t> numbers;
+  std::unordered_map<std::uint64_t, std::size_t> known;
+  std::size_t row = 0;
+  for (const unsigned size : table.query_sizes) {
+    const std::uint64_t group = table.groups.empty() ? numbers.size() : table.groups[row];
+    numbers.push_back(known.emplace(group, known.size()).first->second);
+    row += size;
+  }
+  return numbers;
+}
+
 Result<std::vector<int>> folds_of_queries(const Table& table, const FoldsSpec& spec) {
-  if (table.query_sizes.size() < static_cast<std::size_t>(spec.count))
-    return too_few(table.query_sizes.size(), "the training data has " + counted(table.query_sizes.size(), "query", "queries"),
-                   spec.count);
-  const std::vector<int> dealt = deal(std::vector<float>(table.query_sizes.size()), spec);
+  const std::vector<std::size_t> groups = groups_of_queries(table);
+  const std::size_t count = groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1;
+  if (count < static_cast<std::size_t>(spec.count))
+    return too_few(count, "the training data has " + counted(count, "query", "queries"), spec.count);
+  const std::vector<int> dealt = deal(std::vector<float>(count), spec);
   std::vector<int> folds;
-  for (std::size_t query = 0; query < dealt.size(); ++query) folds.insert(folds.end(), table.query_sizes[query], dealt[query]);
+  for (std::size_t query = 0; query < groups.size(); ++query)
+    folds.insert(folds.end(), table.query_sizes[query], dealt[groups[query]]);
   return folds;
 }
 
