@@ -446,12 +446,13 @@ struct LargeCheck {
   std::vector<std::string> warnings;
 };
 
-LargeCheck check_large(const std::string& last_row) {
+LargeCheck check_large(const std::string& last_row, const std::string& validation = "", const XgboostSpec& more = {}) {
   const test::TemporaryDir dir;
   std::string csv = "a,b,y\n";
-  while (csv.size() < 20 * 1024 * 1024) csv += "0.123456789,0.987654321,0\n0.5,0.25,0\n";
-  XgboostSpec spec;
+  while (csv.size() < 20 * 1024 * 1024) csv += "0.123456789,,0\n0.5,,0\n";
+  XgboostSpec spec = more;
   spec.data.train = {dir.write("data.csv", csv + last_row)};
+  if (!validation.empty()) spec.data.validation = dir.write("validation.csv", validation);
   spec.data.label = "y";
   Diagnostics diagnostics;
   check_data(spec, Json{{"search_space", {{"objective", "binary:logistic"}}}}, this_machine(1), diagnostics);
@@ -466,6 +467,23 @@ TEST(DataCheck, OfLargeFilesASampleIsReadAndTheRestIsLeftToTheTrial) {
     EXPECT_THAT(found.warnings[0], AllOf(StartsWith("trainer.data: of the data's 20 MB a sample was checked:"),
                                          HasSubstr(" of memory in each worker (a fault further down is found when")));
   }
+}
+
+TEST(DataCheck, TextsOfAColumnThatBeginsLateAreNoFaultOfALargeFile) {
+  const LargeCheck found = check_large("1,web,0\n", "a,b,y\n1,web,0\n2,app,1\n3,,0\n");
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_THAT(found.warnings, testing::Contains(StartsWith("trainer.data.validation: column `b` has texts there, and none in the "
+                                                           "sample of the training data")));
+  EXPECT_THAT(check_large("", "a,b,y\n1,,0\n2,7,1\n").warnings, testing::Each(Not(HasSubstr("column `b` has texts"))));
+}
+
+TEST(DataCheck, AConstraintOfAFeatureBeyondTheSampleIsNoFaultOfALargeFile) {
+  XgboostSpec spec;
+  spec.parameters = {{"monotone_constraints", "(0,1,1)"}};
+  const LargeCheck found = check_large("1,web,0\n1,app,0\n", "", spec);
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_THAT(found.warnings, testing::Contains(AllOf(HasSubstr("monotone_constraints: of the sample that was checked: "),
+                                                      HasSubstr("the first trial fails"))));
 }
 
 TEST(DataCheck, ASampleEstimatesTheRowsOfAll) {

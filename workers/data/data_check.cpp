@@ -314,7 +314,13 @@ void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTab
       if (!fault_of_value(parameter, value).empty()) continue;  // said by check_trainer()
       const auto placed = constraints_by_place(parameter, value, tables.encoding, tables.train.columns);
       if (placed) continue;
-      diagnostics.error(field_of(spec, name), placed.error().message, placed.error().hint);
+      const auto& [code, message, path, hint] = placed.error();
+      if (tables.rows_of_all) {  // one-hot columns may have further categories, each a feature
+        diagnostics.warning(field_of(spec, name), "of the sample that was checked: " + message,
+                            "if the rest has no more features, the first trial fails");
+      } else {
+        diagnostics.error(field_of(spec, name), message, hint);
+      }
     }
   }
 }
@@ -476,6 +482,17 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
   }
 }
 
+// Of columns that have no texts in the sample of the training data. Where all of it has none the first trial fails.
+void check_texts_of_sample(const CsvEncoding& encoding, const Table& part, const std::string& field, Diagnostics& diagnostics) {
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < part.unknown_texts.size(); ++i) {
+    if (encoding.features[i].kind != ColumnKind::numeric || part.unknown_texts[i] == 0 || told++ >= kColumnsShownMax) continue;
+    diagnostics.warning(field,
+                        "column `" + encoding.features[i].name + "` has texts there, and none in the sample of the training data",
+                        "a fault if the rest of that has none: correct the cells, or leave them empty");
+  }
+}
+
 void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
   diagnostics.warning("trainer.data",
                       "of the data's " + os::in_megabytes(static_cast<double>(size_of_files(data))) + " a sample was checked: " +
@@ -516,7 +533,10 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
       diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
       return;
     }
-    if (!tables->rows_of_all) {
+    if (tables->rows_of_all) {
+      check_texts_of_sample(tables->encoding, tables->validation, "trainer.data.validation", diagnostics);
+      check_texts_of_sample(tables->encoding, tables->test, "trainer.data.test", diagnostics);
+    } else {
       check_texts(spec.data, *tables, tables->validation, "trainer.data.validation", spec.data.validation_file() != nullptr,
                   diagnostics);
       check_texts(spec.data, *tables, tables->test, "trainer.data.test", spec.data.test_file() != nullptr, diagnostics);

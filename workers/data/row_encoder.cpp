@@ -64,12 +64,14 @@ Result<void> RowEncoder::append_features(const CsvRow& row, Table& table, const 
   for (std::size_t i = 0; i < encoding_.features.size(); ++i) {
     const FeatureColumn& feature = encoding_.features[i];
     const std::string_view cell = trim(row.cells[feature.source]);
+    const bool missing = encoding_.missing.has(cell);
     if (feature.kind == ColumnKind::numeric) {
-      auto value = encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name, hint);
+      const bool unknown = sampled_ && !missing && !parse_number(cell);
+      if (unknown) ++table.unknown_texts[i];
+      auto value = missing || unknown ? Result<float>(kMissingValue) : number_of(cell, row, feature.name, hint);
       if (!value) return value.error();
       table.values.push_back(*value);
     } else {
-      const bool missing = encoding_.missing.has(cell);
       const auto place = missing ? std::nullopt : place_of(feature.categories, cell);
       if (!missing && !place) ++table.unknown_texts[i];
       append_category(feature, place, table.values);

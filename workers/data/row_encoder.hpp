@@ -16,7 +16,8 @@ namespace tuneband::workers {
 // one is expected, a label that is missing or none of the training file's, a weight below 0, a group that is missing.
 class RowEncoder {
  public:
-  // `encoding` and `field` outlive it. `sampled`: rows with a label that the encoding lacks are left out.
+  // `encoding` and `field` outlive it. `sampled`: the encoding is learned of the first rows alone. Rows with a label that it
+  // lacks are left out, and texts in a column of numbers count as missing.
   RowEncoder(const CsvEncoding& encoding, const std::string& field, bool sampled);
 
   // Of a file that is not trained on groups are needed for rankings alone, which are checked when all is read.
