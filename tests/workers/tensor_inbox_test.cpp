@@ -77,6 +77,17 @@ TEST_F(TensorInboxTest, LinesAndFilesMaySayTheirMode) {
   EXPECT_EQ(sums, expected);
 }
 
+TEST_F(TensorInboxTest, LinesBehindAProgressBarAreReadAndTextsWithBracesAreNot) {
+  inbox_.feed("\r 10%|#   | 1/10 [00:01<00:09]{\"step\": 1, \"tensors\": {\"losses/a\": 1}}\n");
+  inbox_.feed("\r 20%|##  | 2/10\r{\"step\": 1, \"tensors\": {\"losses/b\": 2}}\r\n");
+  inbox_.feed("saved {\"tensors\" of {1}}\n");
+  inbox_.finish();
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(sums("losses/a"), (Sums{{1, 1}}));
+  EXPECT_EQ(sums("losses/b"), (Sums{{1, 2}}));
+  EXPECT_EQ(inbox_.take_refusals(), "");
+}
+
 TEST_F(TensorInboxTest, TheLastLineOfACommandThatHasEndedIsOneWithoutItsEndToo) {
   inbox_.feed(R"({"step": 3, "tensors": {"losses/train": 4}})");
   inbox_.take(recorder_, true);

@@ -131,7 +131,7 @@ void TensorInbox::report(std::int64_t step, const Metrics& metrics, Clock::time_
 void TensorInbox::feed(std::string_view output, Clock::time_point now) {
   now_ = now;
   while (!output.empty()) {
-    const std::size_t end = output.find('\n');
+    const std::size_t end = output.find_first_of("\n\r");  // of a progress bar the latter
     const std::string_view piece = output.substr(0, end);
     line_too_long_ = line_too_long_ || line_.size() + piece.size() > kTensorLineSizeMax;
     if (!line_too_long_) line_ += piece;
@@ -148,9 +148,13 @@ void TensorInbox::finish(Clock::time_point now) {
 }
 
 void TensorInbox::read_line(std::string_view line) {
-  if (!line.starts_with('{') || line.find("\"tensors\"") == std::string_view::npos) return;
-  const auto json = parse_json(with_named_numbers(line), {.values_max = 2 * kTensorsPerLineMax});
-  if (!json) return refuse("a line", json.error().message);
+  const std::size_t begin = line.find('{');  // behind what a progress bar left there
+  if (begin == std::string_view::npos || line.find("\"tensors\"") == std::string_view::npos) return;
+  const auto json = parse_json(with_named_numbers(line.substr(begin)), {.values_max = 2 * kTensorsPerLineMax});
+  if (!json) {
+    if (begin == 0) refuse("a line", json.error().message);
+    return;
+  }
   if (!json->is_object() || !json->contains("step") || !json->contains("tensors")) return;
   const auto step = debugger::step_from_json((*json)["step"]);
   const Json& tensors = (*json)["tensors"];
