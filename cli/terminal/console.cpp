@@ -41,7 +41,9 @@ void Console::print_table(const Table& table) {
 void Console::print_json(const Json& document) { pass_on(document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'); }
 
 void Console::note(std::string_view text) {
-  const Line line{{"tuneband: " + printable(text, terminal_)}};
+  Terminal notes = terminal_;
+  notes.seen = terminal_.notes_seen;
+  const Line line{{"tuneband: " + printable(text, notes)}};
   const std::size_t width = terminal_.notes_width > 0 ? terminal_.notes_width : kNoWidth;
   for (const Line& part : wrapped(line, width, kNoteIndent)) {
     for (const Span& span : part) err_ << span.text;

@@ -63,6 +63,7 @@ Terminal detect_terminal() {
     if (size.ws_col > 0) terminal.width = std::max<std::size_t>(size.ws_col, kWidthMin);
     if (size.ws_row > 0) terminal.height = size.ws_row;
   }
+  terminal.notes_seen = isatty(STDERR_FILENO) == 1;
   winsize of_notes{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &of_notes) == 0 && of_notes.ws_col > 0)
     terminal.notes_width = std::max<std::size_t>(of_notes.ws_col, kWidthMin);
@@ -83,7 +84,7 @@ std::string without_controls(std::string_view text, const Terminal& terminal, st
     const std::string_view bytes = before.substr(0, before.size() - rest.size());
     if (is_control(point) && kept.find(bytes) == std::string_view::npos) {
       result += ' ';
-    } else if (point >= 0x80 && !terminal.utf8) {
+    } else if (point >= 0x80 && terminal.seen && !terminal.utf8) {
       result += '?';
     } else {
       result += bytes;

@@ -16,7 +16,8 @@ struct Terminal {
   bool color = false;
   bool utf8 = false;
   std::size_t width = 80;       // columns
-  std::size_t notes_width = 0;  // columns of standard error; 0: it is no terminal
+  bool notes_seen = false;      // standard error is a terminal
+  std::size_t notes_width = 0;  // columns of standard error; 0: it has none
   std::size_t height = 24;      // rows
 };
 
@@ -31,9 +32,8 @@ struct Span {
 };
 using Line = std::vector<Span>;
 
-// No control characters, none that change the direction of writing, whoever wrote the text; without UTF-8 no bytes above 127
-// either
-// ("?" stands for them).
+// No control characters, none that change the direction of writing, whoever wrote the text; on a terminal without UTF-8 no bytes
+// above 127 either ("?" stands for them). A file or a program is given UTF-8 whatever the locale.
 std::string printable(std::string_view text, const Terminal& terminal);
 
 // The same for a text of lines and tabs that comes in pieces. A line that would be written over the one before (a progress bar's)

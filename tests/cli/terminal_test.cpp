@@ -14,7 +14,7 @@ namespace {
 
 Terminal terminal_of(std::size_t width, bool utf8) {
   std::setlocale(LC_CTYPE, utf8 ? "C.UTF-8" : "C");
-  return {.interactive = true, .color = false, .utf8 = utf8, .width = width, .height = 24};
+  return {.seen = true, .interactive = true, .color = false, .utf8 = utf8, .width = width, .height = 24};
 }
 
 }  // namespace
@@ -59,6 +59,30 @@ TEST(Terminal, LinesStayLinesHoweverTheyAreCutIntoPieces) {
 TEST(Terminal, WithoutUtf8OtherLettersBecomeQuestionMarks) {
   EXPECT_EQ(printable("Zürich → ok", terminal_of(80, false)), "Z?rich ? ok");
   EXPECT_EQ(printable("Zürich → ok", terminal_of(80, true)), "Zürich → ok");
+}
+
+TEST(Terminal, AFileOrPipeGetsAllLettersWithoutUtf8Too) {
+  Terminal pipe = terminal_of(80, false);
+  pipe.seen = pipe.interactive = false;
+  EXPECT_EQ(printable("Zürich → ok\x1b[31m", pipe), "Zürich → ok [31m");
+  std::ostringstream out;
+  Console console(pipe, out, out, false);
+  console.field("model", "/läufe/1/model.ubj");
+  console.print("läuft");
+  EXPECT_EQ(out.str(), "model\t/läufe/1/model.ubj\nläuft\n");
+}
+
+TEST(Terminal, NotesAskWhereTheyGoThemselves) {
+  Terminal terminal = terminal_of(80, false);
+  std::ostringstream out;
+  std::ostringstream into_file;
+  Console(terminal, out, into_file, false).note("für");
+  EXPECT_EQ(into_file.str(), "tuneband: für\n");
+  terminal.seen = terminal.interactive = false;
+  terminal.notes_seen = true;
+  std::ostringstream on_screen;
+  Console(terminal, out, on_screen, false).note("für");
+  EXPECT_EQ(on_screen.str(), "tuneband: f?r\n");
 }
 
 TEST(Terminal, WidthCountsColumnsNotBytes) {
