@@ -1,11 +1,14 @@
 // The command line: reads the arguments, calls the command, reports its failure.
+#include <boost/system/system_error.hpp>
 #include <iostream>
+#include <system_error>
 #include <utility>
 
 #include "cli/program/program.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
 #include "os/child_process.hpp"
+#include "os/fault_text.hpp"
 
 namespace cli = tuneband::cli;
 
@@ -18,6 +21,17 @@ void give_data_dir(const CLI::App& app, cli::Arguments& arguments) {
                                   {"backup", &arguments.backup.data_dir},
                                   {"doctor", &arguments.doctor.data_dir}}) {
     if (app.get_subcommand(name)->count("--data-dir") == 0) *own = arguments.data_dir;
+  }
+}
+
+// What the system refuses where nobody looks for it (a file handle, a thread) ends the command with a sentence.
+cli::Finished run(const cli::Command& command, cli::Console& console) {
+  try {
+    return command(console);
+  } catch (const std::system_error& failure) {
+    return cli::bad_input(tuneband::os::fault_text(failure));
+  } catch (const boost::system::system_error& failure) {
+    return cli::bad_input(tuneband::os::fault_text(failure));
   }
 }
 
@@ -66,7 +80,7 @@ int main(int argument_count, char** argument_values) {
 
   give_data_dir(app, arguments);
   cli::Console console(cli::detect_terminal(), std::cout, std::cerr, arguments.json);
-  const cli::Finished finished = chosen(console);
+  const cli::Finished finished = run(chosen, console);
   if (!std::cout.flush()) {
     console.note("the output could not be written: is the disk full?");
     return cli::kExitBadInput;

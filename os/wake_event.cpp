@@ -4,13 +4,15 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
-
-#include "core/check.hpp"
+#include <system_error>
 
 namespace tuneband::os {
 
-WakeEvent::WakeEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { TUNEBAND_CHECK(fd_, "no file descriptor is left"); }
+WakeEvent::WakeEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!fd_) throw std::system_error(errno, std::generic_category(), "cannot make an event");
+}
 
 void WakeEvent::set() {
   const std::uint64_t one = 1;

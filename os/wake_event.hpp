@@ -9,7 +9,7 @@ namespace tuneband::os {
 
 class WakeEvent {
  public:
-  WakeEvent();
+  WakeEvent();  // throws std::system_error where no file handle is left
 
   void set();  // any thread
   void clear();

@@ -25,6 +25,7 @@
 #include "jobs/trainer_spec.hpp"
 #include "net/address.hpp"
 #include "os/child_process.hpp"
+#include "os/fault_text.hpp"
 #include "os/shell_status.hpp"
 #include "server/activity_log.hpp"
 #include "server/api/api.hpp"
@@ -58,6 +59,7 @@ constexpr std::int64_t kShownAgainMs = 60'000;  // after a kill or a power failu
 // What else to try depends on why it failed: no other port helps an address that this machine does not have.
 std::string advice_on_listening(const boost::system::error_code& error, const std::string& another_port) {
   if (error == asio::error::address_in_use || error == asio::error::access_denied) return another_port;
+  if (error == boost::system::errc::too_many_files_open) return os::kMoreFileHandles;
   return error == boost::system::errc::address_not_available ? "--listen takes an address of this machine, or 0.0.0.0 for all"
                                                              : "see --listen";
 }
@@ -421,7 +423,7 @@ int run_server(const ServerConfig& config) {
   } catch (const SqliteError& error) {
     return end_with(status_of(error), error.what());
   } catch (const std::exception& error) {
-    return end_with(1, error.what());
+    return end_with(1, os::fault_text(error));
   }
 }
 

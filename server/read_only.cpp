@@ -17,6 +17,7 @@
 #include "core/units.hpp"
 #include "db/connection.hpp"
 #include "db/store.hpp"
+#include "os/fault_text.hpp"
 #include "os/temporary_dir.hpp"
 #include "server/api/api.hpp"
 #include "server/app.hpp"
@@ -116,7 +117,7 @@ Result<Snapshot> read_database(const DataDir& from, const std::string& to) {
     if (copied) return copied;
     return Error{copied.error().code, tell(copied.error().message), "", copied.error().hint};
   } catch (const std::exception& failure) {
-    return Error{ErrorCode::internal, tell(failure.what()), "", ""};
+    return Error{ErrorCode::internal, tell(os::fault_text(failure)), "", ""};
   }
 }
 
@@ -183,7 +184,7 @@ int run_read_only_server(const ServerConfig& config) {
     serve(loop, signals, config, *DataDir::look_at(config.data_dir, copied_file), *found);
     return 0;
   } catch (const std::exception& failure) {
-    return end_with(1, failure.what());
+    return end_with(1, os::fault_text(failure));
   }
 }
 

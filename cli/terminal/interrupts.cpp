@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <system_error>
 
 #include "cli/failure.hpp"
 #include "core/check.hpp"
@@ -40,7 +41,7 @@ extern "C" void tuneband_on_interrupt(int) {
 
 Interrupts::Interrupts() {
   TUNEBAND_CHECK(interrupt_pipe.load() == -1, "one at a time");
-  TUNEBAND_CHECK(pipe2(fds_, O_CLOEXEC | O_NONBLOCK) == 0, "a pipe can be made");
+  if (pipe2(fds_, O_CLOEXEC | O_NONBLOCK) != 0) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
   interrupts_seen = 0;
   interrupt_pipe = fds_[1];
   struct sigaction action {};

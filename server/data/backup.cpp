@@ -13,6 +13,7 @@
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
 #include "db/store.hpp"
+#include "os/fault_text.hpp"
 #include "os/unique_fd.hpp"
 #include "server/app.hpp"
 #include "server/data/backup_checkpoints.hpp"
@@ -120,7 +121,7 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
     print(copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading), config.backup_to);
     return 0;
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "tuneband-server: no backup: %s\n", failure.what());
+    std::fprintf(stderr, "tuneband-server: no backup: %s\n", os::fault_text(failure).c_str());
     std::error_code error;
     if (fs::exists(config.backup_to, error) && !fs::is_empty(config.backup_to, error)) {
       std::fprintf(stderr, "what is in %s is not whole: remove it\n", config.backup_to.c_str());

@@ -19,8 +19,10 @@ struct Ran {
   std::string output;  // both streams
 };
 
-Ran run_program(const std::string& program, const std::string& arguments) {
-  const std::string command = std::string(TUNEBAND_BIN_DIR) + "/" + program + " " + arguments + " 2>&1 </dev/null";
+// `before`: what the shell does first.
+Ran run_program(const std::string& program, const std::string& arguments, const std::string& before = "") {
+  const std::string command =
+      "exec 2>&1 </dev/null; " + before + "exec " + std::string(TUNEBAND_BIN_DIR) + "/" + program + " " + arguments;
   Ran ran;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return ran;
@@ -103,6 +105,23 @@ TEST(Program, AnAddressOfAnotherMachineIsNotMendedByAnotherPort) {
   EXPECT_NE(ran.status, 0);
   EXPECT_NE(ran.output.find("--listen takes an address of this machine"), std::string::npos) << ran.output;
   EXPECT_EQ(ran.output.find("tracker-port"), std::string::npos) << ran.output;
+}
+
+TEST(Program, WithoutAFileHandleItSaysWhatGivesMore) {
+  const std::string directory = ::testing::TempDir() + "tuneband-few-handles-" + std::to_string(::getpid());
+  int told = 0;
+  for (int handles = 5; handles <= 14; ++handles) {  // the last is too few for a server still
+    const Ran ran = run_program("tuneband-server", "--workers 0 --port 0 --log-level off --data-dir " + directory,
+                                "ulimit -n " + std::to_string(handles) + "; ");
+    EXPECT_EQ(ran.status, 1) << handles << ran.output;
+    EXPECT_EQ(ran.output.find("tuneband-server: "), 0u) << handles << ran.output;
+    if (ran.output.find("no file handle is left (raise the limit: ulimit -n)") != std::string::npos) ++told;
+  }
+  EXPECT_GT(told, 0);
+  std::filesystem::remove_all(directory);
+  const Ran client = run_program("tuneband", "--server http://127.0.0.1:1 list", "ulimit -n 4; ");
+  EXPECT_EQ(client.status, 2);
+  EXPECT_EQ(client.output, "tuneband: no file handle is left (raise the limit: ulimit -n)\n");
 }
 
 TEST(Program, NoServerIsStatusThree) {

@@ -15,6 +15,7 @@
 #include "os/process_table.hpp"
 #include "os/temporary_dir.hpp"
 #include "os/tree.hpp"
+#include "os/wake_event.hpp"
 
 namespace tuneband::os {
 
@@ -99,6 +100,16 @@ TEST_F(ChildProcess, HasNoHigherLimitThanThisProcess) {
   ASSERT_EQ(::setrlimit(RLIMIT_CPU, &own), 0);
   EXPECT_EQ(said_by("ulimit -St; ulimit -Ht", {.cpu_ms_max = 7'200'000}), "3600\n3600\n");
   EXPECT_EQ(said_by("ulimit -St; ulimit -Ht", {.cpu_ms_max = 60'000}), "60\n61\n");
+}
+
+TEST(FileHandles, WithoutOneAnEventIsAnErrorOfTheSystem) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = UniqueFd(::dup(STDIN_FILENO)).get();
+  const rlimit all_taken{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &all_taken), 0);
+  EXPECT_THROW(WakeEvent(), std::system_error);
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 // Root may do anything: what others may not is tried as one of them.

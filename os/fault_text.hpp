@@ -1,0 +1,14 @@
+// What a program says of an exception that ends what it does.
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace tuneband::os {
+
+inline constexpr const char* kMoreFileHandles = "raise the limit: ulimit -n";
+
+// Its own words; where no file handle was left, what gives more of them.
+std::string fault_text(const std::exception& failure);
+
+}  // namespace tuneband::os
