@@ -54,6 +54,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--data-dir", arguments.data_dir,
                  "Look at a data directory instead, without its server and without a change to it; for what only reads, as list, "
                  "describe, compare, export, predict and their like")
+      ->check(tuneband::command_line::not_empty())
       ->type_name("DIR");
   app.add_flag("--json", arguments.json, "Print JSON");
   app.fallthrough();

@@ -20,6 +20,7 @@ namespace {
 
 using command_line::kExitUsage;
 using command_line::kWorkersMax;
+using command_line::not_empty;
 using command_line::number_between;
 using command_line::one_of_words;
 using command_line::whole_number_between;
@@ -82,6 +83,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.set_version_flag("--version", "tuneband-server " TUNEBAND_VERSION);
   app.add_option("--data-dir", config.data_dir, "Where jobs, logs and models are kept; made when missing")
       ->capture_default_str()
+      ->check(not_empty())
       ->type_name("DIR");
   app.add_option("--listen", config.listen, "Address to listen on; there is no authentication, so think before opening it up")
       ->capture_default_str()
@@ -140,6 +142,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.add_flag("--read-only", config.read_only,
                "Only answer what the data directory holds, as of now, and change nothing; no workers");
   app.add_option("--backup", config.backup_to, "Copy the data directory to this new one, also while a server runs on it, and end")
+      ->check(not_empty())
       ->type_name("DIR");
   app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
   app.set_config("--config", "", "Read options from this file: lines like `workers = 4`")->type_name("FILE");

@@ -7,8 +7,11 @@ namespace tuneband::cli {
 void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* backup = add_command(app, chosen, "backup", "Copy a data directory to a new one, also while its server runs",
                              [&](Console&) { return back_up(arguments.backup); });
-  backup->add_option("DIR", arguments.backup.destination, "The new directory")->required();
-  backup->add_option("--data-dir", arguments.backup.data_dir, "What to copy")->capture_default_str()->type_name("DIR");
+  backup->add_option("DIR", arguments.backup.destination, "The new directory")->required()->check(command_line::not_empty());
+  backup->add_option("--data-dir", arguments.backup.data_dir, "What to copy")
+      ->capture_default_str()
+      ->check(command_line::not_empty())
+      ->type_name("DIR");
 
   auto* doctor =
       add_command(app, chosen, "doctor", "Check this installation, and say what is wrong with it", [&](Console& console) {
@@ -17,6 +20,7 @@ void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       });
   doctor->add_option("--data-dir", arguments.doctor.data_dir, "Where the server is to keep its data")
       ->capture_default_str()
+      ->check(command_line::not_empty())
       ->type_name("DIR");
   doctor->add_option("--workers", arguments.doctor.workers, "Workers to reckon with; default: one a core")
       ->check(command_line::whole_number_between(1, command_line::kWorkersMax))

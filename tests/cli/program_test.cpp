@@ -87,6 +87,17 @@ TEST(Program, AValueThatIsNoneSaysWhatWasExpected) {
             "tuneband-worker: --threads: expected a whole number from 1 to 1024, got x (see tuneband-worker --help)\n");
 }
 
+// A variable of a script that was not set would have another server's jobs shown.
+TEST(Program, ADirectoryWithoutANameIsRefused) {
+  for (const char* arguments : {"--data-dir '' list", "--data-dir '' run x.json", "run x.json --data-dir ''",
+                                "backup copy --data-dir ''", "doctor --data-dir ''"}) {
+    const Ran ran = run_tuneband(std::string("--server http://127.0.0.1:1 ") + arguments);
+    EXPECT_EQ(ran.status, 2) << arguments;
+    EXPECT_EQ(ran.output.find("tuneband: --data-dir: expected a text, got none (see tuneband "), 0u) << ran.output;
+  }
+  EXPECT_EQ(run_tuneband("backup ''").output, "tuneband: DIR: expected a text, got none (see tuneband backup --help)\n");
+}
+
 TEST(Program, TheHelpFitsEightyColumns) {
   const auto check = [](const std::string& program, const std::string& arguments) {
     const Ran ran = run_program(program, arguments);

@@ -92,6 +92,15 @@ TEST(ServerConfig, AFileGivesOptionsAndFlagsWinOverIt) {
   EXPECT_EQ(config.log_level, LogLevel::warning);
 }
 
+TEST(ServerConfig, ADirectoryHasAName) {
+  for (const char* option : {"--data-dir", "--backup"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(std::get<int>(parse({option, ""})), 2);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              std::string("tuneband-server: ") + option + ": expected a text, got none (see tuneband-server --help)\n");
+  }
+}
+
 TEST(ServerConfig, AnUnknownKeyOrAMissingFileIsAnError) {
   const test::TemporaryDirectory directory;
   const std::string file = directory / "server.toml";
