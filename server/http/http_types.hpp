@@ -16,7 +16,7 @@ namespace tuneband::server {
 
 struct HttpRequest {
   std::string method;                                        // "GET", also for HEAD
-  std::string path;                                          // percent-decoded
+  std::string path;                                          // percent-decoded, but for `/` and `%` in a segment
   std::vector<std::pair<std::string, std::string>> query;    // percent-decoded, in order
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;

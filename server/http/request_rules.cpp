@@ -65,7 +65,7 @@ std::optional<std::string> host_name(std::string_view authority) {
 
 namespace {
 
-// A slash within a segment stays encoded: it is no border between two.
+// A slash within a segment stays encoded, as it is no border between two, and so does `%`, which begins nothing else then.
 std::string decoded_path(const urls::url_view& target) {
   std::string path;
   std::string_view left = target.encoded_path();
@@ -73,7 +73,8 @@ std::string decoded_path(const urls::url_view& target) {
     const std::size_t end = std::min(left.find('/', 1), left.size());
     const std::string segment = urls::pct_string_view(left.substr(0, end)).decode();
     path += segment.front();
-    for (const char c : std::string_view(segment).substr(1)) path += c == '/' ? std::string("%2F") : std::string(1, c);
+    for (const char c : std::string_view(segment).substr(1))
+      path += c == '/' ? std::string("%2F") : c == '%' ? std::string("%25") : std::string(1, c);
     left.remove_prefix(end);
   }
   return path;

@@ -1,6 +1,7 @@
 #include "server/http/router.hpp"
 
 #include <algorithm>
+#include <boost/url/pct_string_view.hpp>
 #include <optional>
 #include <set>
 
@@ -22,6 +23,12 @@ std::vector<std::string_view> segments(std::string_view path) {
   return parts;
 }
 
+// What HttpRequest::path leaves encoded.
+std::string decoded(std::string_view segment) {
+  const auto encoded = boost::urls::make_pct_string_view(segment);
+  return encoded ? encoded->decode() : std::string(segment);
+}
+
 std::optional<PathParameters> match(std::string_view pattern, std::string_view path) {
   const auto wanted = segments(pattern);
   const auto given = segments(path);
@@ -30,7 +37,7 @@ std::optional<PathParameters> match(std::string_view pattern, std::string_view p
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].starts_with('{')) {
       if (given[i].empty()) return std::nullopt;
-      parameters[std::string(wanted[i].substr(1, wanted[i].size() - 2))] = given[i];
+      parameters[std::string(wanted[i].substr(1, wanted[i].size() - 2))] = decoded(given[i]);
     } else if (wanted[i] != given[i]) {
       return std::nullopt;
     }

@@ -10,7 +10,7 @@
 
 namespace tuneband::server {
 
-using PathParameters = std::map<std::string, std::string>;  // by the names in the pattern
+using PathParameters = std::map<std::string, std::string>;  // decoded, by the names in the pattern
 
 using RouteHandler = std::function<void(const HttpRequest&, const PathParameters&, const Respond&)>;
 

@@ -242,6 +242,13 @@ TEST_F(ApiTest, WhatIsNotThereIsNotFound) {
   }
 }
 
+TEST_F(ApiTest, AJobThatIsNotThereIsNamedAsItWasMeant) {
+  const auto told = [&](const std::string& target) { return parse_json(get(target).body)->at("error").at("message"); };
+  EXPECT_EQ(told("/v1/jobs/a%2Fb%3Fc%23d"), "there is no job \"a/b?c#d\"");
+  EXPECT_EQ(told("/v1/jobs/..%2fx/trials"), "there is no job \"../x\"");
+  EXPECT_EQ(told("/v1/jobs/a%252Fb%25zz"), "there is no job \"a%2Fb%zz\"");
+}
+
 TEST_F(ApiTest, AMethodThatAPathDoesNotHaveIsNamedWithThoseItHas) {
   const RawReply reply = remove("/v1/jobs");
   EXPECT_EQ(reply.status, 405);

@@ -125,6 +125,7 @@ TEST(RequestRules, ATargetIsPathAndQueryAndMayNameTheHost) {
   EXPECT_EQ(read("/a?=b", {{"host", "h"}}), "h /a =b");
   EXPECT_EQ(read("http://h:1/a?b=c", {{"host", "H:1"}}), "H:1 /a b=c");
   EXPECT_EQ(read("/a%2fb/%2F/c%20d/", {{"host", "h"}}), "h /a%2Fb/%2F/c d/") << "no border between two segments";
+  EXPECT_EQ(read("/a%252fb", {{"host", "h"}}), "h /a%252fb") << "no slash";
   EXPECT_EQ(read("http://H:1", {}), "h:1 /");
   for (const char* target : {"http://other/", "http://h:1@evil.example/", "ftp://h/", "http:/a", "http:a", "*", "a", "h:80", "",
                              "http://[", "/%zz", "//[", "/a#b"}) {
