@@ -156,6 +156,12 @@ std::string shortened(std::string text, std::size_t size_max) {
   return text.substr(0, end) + "...";
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   utf8::replace_invalid(text.begin(), text.end(), std::back_inserter(valid));

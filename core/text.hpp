@@ -53,6 +53,9 @@ std::string joined(std::initializer_list<std::string_view> parts);
 // At most `size_max` bytes of it, and "..." where there is more. Valid UTF-8 stays so.
 std::string shortened(std::string text, std::size_t size_max);
 
+// Without the mark by which other systems say that a file is UTF-8.
+std::string_view without_byte_order_mark(std::string_view text);
+
 // Replaces what is not UTF-8 by U+FFFD, so that a log line can go into JSON.
 std::string valid_utf8(std::string_view text);
 

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <memory>
+#include <sstream>
 #include <thread>
 
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
 #include "core/port_number.hpp"
+#include "core/text.hpp"
 #include "os/child_process.hpp"
 #include "server/http/request_rules.hpp"
 
@@ -68,6 +71,17 @@ std::string to_webhook_host(std::string& text) {
 LogLevel level_named(const std::string& name) {
   return static_cast<LogLevel>(std::distance(kLevelNames.begin(), std::find(kLevelNames.begin(), kLevelNames.end(), name)));
 }
+
+// Some editors begin a text with a byte order mark.
+class OptionsFile : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    std::ostringstream text;
+    text << input.rdbuf();
+    std::istringstream options{std::string(without_byte_order_mark(text.view()))};
+    return CLI::ConfigTOML::from_config(options);
+  }
+};
 
 void add_host_options(CLI::App& app, ServerConfig& config) {
   app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
@@ -146,6 +160,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->type_name("DIR");
   app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
   app.set_config("--config", "", "Read options from this file: lines like `workers = 4`")->type_name("FILE");
+  app.config_formatter(std::make_shared<OptionsFile>());
   app.allow_config_extras(CLI::config_extras_mode::error);
 }
 

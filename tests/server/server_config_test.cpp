@@ -92,6 +92,16 @@ TEST(ServerConfig, AFileGivesOptionsAndFlagsWinOverIt) {
   EXPECT_EQ(config.log_level, LogLevel::warning);
 }
 
+TEST(ServerConfig, AFileMayBeginWithAByteOrderMark) {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory / "server.toml";
+  std::ofstream(file) << "\xef\xbb\xbfworkers = 5\r\nport = 9000\r\n";
+  const auto parsed = parse({"--config", file.c_str()});
+  ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
+  EXPECT_EQ(std::get<ServerConfig>(parsed).workers, 5);
+  EXPECT_EQ(std::get<ServerConfig>(parsed).port, 9000);
+}
+
 TEST(ServerConfig, ADirectoryHasAName) {
   for (const char* option : {"--data-dir", "--backup"}) {
     testing::internal::CaptureStderr();

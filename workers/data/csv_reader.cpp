@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
 #include "os/open_regular.hpp"
 #include "workers/data/decompressor.hpp"
 
@@ -59,7 +60,7 @@ class TextSink {
       if (!foreign.empty()) {
         return file_error(path_ + " " + foreign, "CSV and LibSVM text can be read, plain or compressed with gzip or zstd");
       }
-      if (piece.starts_with("\xef\xbb\xbf")) piece.remove_prefix(3);
+      piece = without_byte_order_mark(piece);
     }
     const bool cut = piece.size() > left_;
     if (cut) piece = piece.substr(0, left_);
