@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command_line/words.hpp"
+#include "core/shell_word.hpp"
 
 namespace tuneband::command_line {
 namespace {
@@ -18,8 +19,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
   return text;
 }
-
-std::string quoted(const std::string& text, const std::string& apostrophe) { return "'" + replaced(text, "'", apostrophe) + "'"; }
 
 // ---- bash ---------------------------------------------------------------------------------------------------------------------
 
@@ -164,7 +163,7 @@ std::string zsh(const std::vector<CommandWords>& all, const JobNames& jobs) {
   text += "      " + joined(jobs.options, "|") + ") where+=(\"$words[i]\" \"${words[i+1]/#\\~\\//$HOME/}\") ;;\n";
   text += "      " + joined(jobs.options, "=*|") + "=*) where+=(\"$words[i]\") ;;\n    esac\n  done\n  local -a commands=(\n";
   for (const CommandWords& command : all) {
-    if (&command != &all.front()) text += "    " + quoted(command.name + ":" + command.about, "'\\''") + "\n";
+    if (&command != &all.front()) text += "    " + shell_quoted(command.name + ":" + command.about) + "\n";
   }
   text +=
       "  )\n  _arguments -C" + zsh_arguments(all.front(), name) + " \\\n        '1:command:->command' '*::argument:->argument'\n";
@@ -180,7 +179,7 @@ std::string zsh(const std::vector<CommandWords>& all, const JobNames& jobs) {
 
 // ---- fish ---------------------------------------------------------------------------------------------------------------------
 
-std::string fish_quoted(const std::string& text) { return quoted(replaced(text, "\\", "\\\\"), "\\'"); }
+std::string fish_quoted(const std::string& text) { return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'"; }
 
 std::string fish_values(const OptionWords& option, const std::string& jobs) {
   switch (option.value) {

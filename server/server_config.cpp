@@ -93,6 +93,18 @@ void add_host_options(CLI::App& app, ServerConfig& config) {
       ->type_name("HOST[:PORT]");
 }
 
+// What it does instead of serving jobs.
+void add_tasks(CLI::App& app, ServerConfig& config) {
+  app.add_flag("--read-only", config.read_only,
+               "Only answer what the data directory holds, as of now, and change nothing; no workers");
+  auto* backup = app.add_option("--backup", config.backup_to,
+                                "Copy the data directory to this new one, also while a server runs on it, and end")
+                     ->check(not_empty())
+                     ->type_name("DIR");
+  app.add_flag("--json", config.json, "With --backup, print what was copied as JSON")->needs(backup);
+  app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
+}
+
 void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.set_version_flag("--version", "tuneband-server " TUNEBAND_VERSION);
   app.add_option("--data-dir", config.data_dir, "Where jobs, logs and models are kept; made when missing")
@@ -153,12 +165,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.add_option("--worker-program", config.worker_program, "The worker to start (default: tuneband-worker beside this program)")
       ->type_name("FILE");
   app.add_flag("--end-with-parent", config.end_with_parent, "End when the process that started this one ends");
-  app.add_flag("--read-only", config.read_only,
-               "Only answer what the data directory holds, as of now, and change nothing; no workers");
-  app.add_option("--backup", config.backup_to, "Copy the data directory to this new one, also while a server runs on it, and end")
-      ->check(not_empty())
-      ->type_name("DIR");
-  app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
+  add_tasks(app, config);
   app.set_config("--config", "", "Read options from this file: lines like `workers = 4`")->type_name("FILE");
   app.config_formatter(std::make_shared<OptionsFile>());
   app.allow_config_extras(CLI::config_extras_mode::error);

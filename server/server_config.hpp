@@ -31,6 +31,7 @@ struct ServerConfig {
   bool read_only = false;   // answer questions about a data directory without changing it
   bool check_only = false;  // look at the data directory and end
   std::string backup_to;    // copy the data directory there and end; "": serve
+  bool json = false;        // as which it says what it copied
 };
 
 inline constexpr int kWorkerThreadsMax = 256;

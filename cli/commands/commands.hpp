@@ -215,7 +215,7 @@ struct BackupOptions {
   std::string destination;
   std::string data_dir = "./tuneband-data";
 };
-Finished back_up(const BackupOptions& options);
+Finished back_up(const Console& console, const BackupOptions& options);
 
 // POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
 Outcome<Answer> submit_file(Session session, const JobFile& file);

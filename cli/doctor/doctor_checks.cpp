@@ -22,6 +22,7 @@
 #include "cli/doctor/program_output.hpp"
 #include "cli/format.hpp"
 #include "core/database_words.hpp"
+#include "core/shell_word.hpp"
 #include "core/units.hpp"
 #include "net/http_client.hpp"
 #include "os/control_group.hpp"
@@ -308,7 +309,7 @@ CheckResult check_database(const std::string& server_program, const std::string&
   if (checked.end == ProgramOutput::End::out_of_time) {
     return {Level::note, "database",
             fmt::format("the one in {} was not read to its end within {} s", data_dir, kDatabaseTimeMax.count()),
-            "if it is large, give it the time: tuneband-server --check --data-dir " + data_dir};
+            "if it is large, give it the time: tuneband-server --check --data-dir " + shell_word(data_dir)};
   }
   if (checked.said.find(kNoDatabaseYet) != std::string::npos) return none;
   if (checked.said.find(kOlderSchema) != std::string::npos) {

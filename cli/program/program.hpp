@@ -10,6 +10,7 @@
 #include "cli/client/embedded_server.hpp"
 #include "cli/commands/commands.hpp"
 #include "command_line/checks.hpp"
+#include "core/shell_word.hpp"
 #include "scheduler/job_spec.hpp"
 
 namespace tuneband::cli {
@@ -52,7 +53,7 @@ Command with_running_server(const Arguments& arguments, Function function) {
   return [&arguments, function](Console& console) -> Finished {
     if (!arguments.data_dir.empty()) {
       return bad_input("is for looking only, and this command needs a server that runs", "--data-dir",
-                       "start one: tuneband-server --data-dir " + arguments.data_dir);
+                       "start one: tuneband-server --data-dir " + shell_word(arguments.data_dir));
     }
     auto api = ApiClient::create(arguments.server);
     if (!api) return api.error();

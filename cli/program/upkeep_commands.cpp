@@ -6,7 +6,7 @@ namespace tuneband::cli {
 
 void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* backup = add_command(app, chosen, "backup", "Copy a data directory to a new one, also while its server runs",
-                             [&](Console&) { return back_up(arguments.backup); });
+                             [&](Console& console) { return back_up(console, arguments.backup); });
   backup->add_option("DIR", arguments.backup.destination, "The new directory")->required()->check(command_line::not_empty());
   backup->add_option("--data-dir", arguments.backup.data_dir, "What to copy")
       ->capture_default_str()

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/shell_word.hpp"
+
 namespace tuneband::cli {
 
 namespace {
@@ -57,7 +59,7 @@ void Console::report(const Failure& failure) {
 }
 
 std::string Console::command(std::string_view words) const {
-  return fmt::format("`tuneband {}{}`", words, data_dir_.empty() ? "" : " --data-dir " + data_dir_);
+  return fmt::format("`tuneband {}{}`", words, data_dir_.empty() ? "" : " --data-dir " + shell_word(data_dir_));
 }
 
 void Console::field(std::string_view name, std::string_view value, Style style) {

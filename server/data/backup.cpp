@@ -9,6 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/units.hpp"
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
@@ -105,7 +107,16 @@ void print(const BackedUp& done, const std::string& to) {
     std::printf("%d trials went on or ended while their checkpoints were copied: in the copy they begin from nothing\n",
                 done.begun_anew);
   }
-  std::printf("start it with: tuneband-server --data-dir %s\n", to.c_str());
+  std::printf("start it with: tuneband-server --data-dir %s\n", shell_word(to).c_str());
+}
+
+void print_json(const BackedUp& done, const std::string& to) {
+  const Json document = {{"destination", to},
+                         {"jobs", done.jobs},
+                         {"files", done.files},
+                         {"bytes", done.bytes},
+                         {"trials_begun_anew", done.begun_anew}};
+  std::printf("%s\n", document.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 }  // namespace
@@ -118,7 +129,8 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
     if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart)
       return end_with(1, describe(apart.error()));
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(1, describe(made.error()));
-    print(copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading), config.backup_to);
+    const BackedUp done = copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading);
+    config.json ? print_json(done, config.backup_to) : print(done, config.backup_to);
     return 0;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "tuneband-server: no backup: %s\n", os::fault_text(failure).c_str());

@@ -315,6 +315,22 @@ TEST_F(Run, ADirectoryInFrontOfACommandWithItsOwnIsTaken) {
   EXPECT_TRUE(fs::exists(directory_ + "/copy/tuneband.db"));
 }
 
+TEST_F(Run, ABackupSaysHowItIsStartedAsAShellReadsIt) {
+  ASSERT_EQ(start({"run", write_job(kTwoSteps, {{"max_trials", 2}}), "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+  Child backup = start({"backup", "the copy's", "--data-dir", "kept"});
+  EXPECT_EQ(backup.wait(), 0);
+  EXPECT_NE(backup.said().find("start it with: tuneband-server --data-dir 'the copy'\\''s'\n"), std::string::npos)
+      << backup.said();
+  Child described = start({"backup", "other", "--data-dir", "kept", "--json"});
+  EXPECT_EQ(described.wait(), 0);
+  const Json document = Json::parse(described.said());
+  EXPECT_EQ(document.at("destination"), "other");
+  EXPECT_EQ(document.at("jobs"), 1);
+  EXPECT_EQ(document.at("trials_begun_anew"), 0);
+  EXPECT_GT(document.at("files"), 0);
+  EXPECT_GT(document.at("bytes"), 0);
+}
+
 // The private server is gone by the time that a user types them.
 TEST_F(Run, CommandsThatAreNamedLookIntoItsDirectory) {
   Child run = start({"run", write_job("echo step=1 loss=nan; echo step=2 loss=nan", {{"max_trials", 2}}), "--workers", "1",

@@ -8,6 +8,7 @@
 
 #include "core/code_points.hpp"
 #include "core/decimal.hpp"
+#include "core/shell_word.hpp"
 
 namespace tuneband {
 namespace {
@@ -16,6 +17,15 @@ TEST(ShortNumber, HasSixDigitsAtMost) {
   EXPECT_EQ(short_number(0.2000000000000001), "0.2");
   EXPECT_EQ(short_number(1.0 / 3), "0.333333");
   EXPECT_EQ(short_number(1e11), "1e+11");
+}
+
+TEST(ShellWord, IsQuotedWhereAShellWouldMakeSomethingElseOfIt) {
+  EXPECT_EQ(shell_word("/var/lib/tune_band-1.x"), "/var/lib/tune_band-1.x");
+  EXPECT_EQ(shell_word("l\u00e4ufe"), "l\u00e4ufe");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+  for (const char* text : {"~", "a;b", "*", "a\tb", "#", "`", "\\", "!", "="}) EXPECT_EQ(shell_word(text), shell_quoted(text));
 }
 
 TEST(FormatNumber, IsShortAndReadsBackTheSame) {
