@@ -561,8 +561,9 @@ class LiveTrial:
 
 
 def _told(finding):
-    # JSON has no NaN and no infinities: they travel as texts.
-    return {name: str(float(its)) if isinstance(its, float) and not math.isfinite(its) else its for name, its in finding.items()}
+    # JSON has no NaN and no infinities: they travel as texts. Nor has it numbers of NumPy or PyTorch.
+    plain = {name: its.item() if hasattr(its, "item") else its for name, its in finding.items()}
+    return {name: str(float(its)) if isinstance(its, float) and not math.isfinite(its) else its for name, its in plain.items()}
 
 
 class Rule:

@@ -160,6 +160,21 @@ print(Diverged.serve(steps, answers), answers.getvalue().strip())
             "diverged\"}\n");
 }
 
+TEST(PythonRule, TellsNumbersOfNumPyAsThoseOfPython) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "rule.py", R"(
+import io, json, numpy, tuneband_debugger
+class Rises(tuneband_debugger.Rule):
+    def invoke_at_step(self, step):
+        self.finding = {'tensor': 'losses/train', 'value': numpy.float32(0.5), 'threshold': numpy.float32('inf'),
+                        'step': numpy.int64(step), 'message': 'it rises'}
+        return True
+answers = io.StringIO()
+print(Rises.serve([json.dumps({'step': 3, 'tensors': {'losses/train': 1}})], answers), answers.getvalue().strip())
+)"),
+            "3 {\"step\": 3, \"tensor\": \"losses/train\", \"value\": 0.5, \"threshold\": \"inf\", \"message\": \"it rises\"}\n");
+}
+
 TEST_F(PythonClient, SaysEveryFaultOfADocument) {
   const std::string said = python(R"(
 try:
