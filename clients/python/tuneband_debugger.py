@@ -8,7 +8,7 @@ In a training:
     debugger.save(step, {"losses/train": loss})                     # anything: one call a step
     debugger.save(step, {"losses/ce": loss}, mode="validation")     # of one name a value in each mode
 
-Outside of a Tuneband trial both do nothing. Afterwards, anywhere:
+Outside of a Tuneband trial both save nothing. Afterwards, anywhere:
 
     trial = debugger.Trial("http://127.0.0.1:7070", "JOB", 0)
     trial.names(), trial.tensor("losses/train").values(), trial.tensor("losses/ce").values(mode="validation")
@@ -19,6 +19,7 @@ import http.client
 import io
 import json
 import math
+import operator
 import os
 import re
 import struct
@@ -27,6 +28,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import warnings
 
 _directory = os.environ.get("TUNEBAND_TENSORS", "")
 _collections = json.loads(os.environ.get("TUNEBAND_COLLECTIONS", "{}")) if _directory else {}
@@ -123,12 +125,55 @@ def _file_name(name):
     return re.sub(r"[^A-Za-z0-9_.,=+-]", "_", name)
 
 
+_STEP_MAX = 10**12
+_FILE_NAME_MAX = 255 - len("@%d.validation.npy" % _STEP_MAX)  # bytes, before the longest of ends
+
+
+def _not_saved(name, why):
+    """A warning, on standard error and so in the trial's log: what watches a training does not end it."""
+    warnings.warn("%s is not saved: %s" % (name, why), stacklevel=3)
+
+
+def _whole(step):
+    """A Python number of a whole one of whatever library; None: it is no step."""
+    try:
+        whole = int(step) if isinstance(step, float) and step.is_integer() else int(operator.index(step))
+    except TypeError:
+        return None
+    return whole if 0 <= whole <= _STEP_MAX else None
+
+
+def _fault_of(name, value):
+    """Why it cannot be saved, or None, from what is known without a look into an array: save() asks outside of a trial too."""
+    if not isinstance(name, str):
+        return "expected a text as its name"
+    if isinstance(value, (bool, int, float)):
+        return "expected a number that a double can hold" if sys.float_info.max < abs(value) < math.inf else None
+    kind = getattr(value, "dtype", None)
+    if kind is None or not (hasattr(value, "detach") or hasattr(value, "tobytes") or getattr(value, "size", None) == 1):
+        return "expected a number, or an array of NumPy or PyTorch, got %s" % type(value).__name__
+    if getattr(kind, "kind", "f") in "OSUMmc" or getattr(kind, "is_complex", False):
+        return "expected real numbers, got an array of %s" % kind
+    if math.prod(value.shape) != 1 and len(_file_name(name.split("/", 1)[-1])) > _FILE_NAME_MAX:
+        return "expected at most %d bytes behind the collection in the name of an array" % _FILE_NAME_MAX
+    return None
+
+
 def save(step, tensors, mode=None):
     """Saves numbers and arrays, by name ("losses/train", "weights/fc1"), those that the job wants at this step.
 
-    `mode`: "train", "validation" or "predict"; None: that of mode(), else the one that the name says, if any."""
+    `mode`: "train", "validation" or "predict"; None: that of mode(), else the one that the name says, if any.
+
+    What cannot be saved is a warning that names it, inside of a trial and outside: the training goes on."""
     mode = _checked(mode) or _told_mode
-    _save(step, tensors, _due_at(step, mode), mode)
+    whole = _whole(step)
+    if whole is None:
+        return _not_saved("a step", "expected a whole number from 0 to %d, got %r" % (_STEP_MAX, step))
+    faults = {name: _fault_of(name, value) for name, value in tensors.items()}
+    for name, fault in faults.items():
+        if fault:
+            _not_saved(name, fault)
+    _save(whole, {name: value for name, value in tensors.items() if not faults[name]}, _due_at(whole, mode), mode)
 
 
 def _save(step, tensors, due, mode=None):
@@ -140,22 +185,28 @@ def _save(step, tensors, due, mode=None):
             continue
         if mode in _OFF_TRAINING:
             _kept.update({(collection, mode): step for collection in holding})
-        number = _number(value)
-        if number is not None:
-            numbers[name] = number
-            continue
-        collection, rest = name.split("/", 1)
-        folder = os.path.join(_directory, collection)
-        if not os.path.isdir(folder):
-            continue
-        place = "%d.%s" % (step, mode) if mode else "%d" % step
-        with open(os.path.join(folder, "%s@%s.npy" % (_file_name(rest), place)), "wb") as file:
-            file.write(_npy(value))
+        try:
+            number = _number(value)
+            if number is None:
+                _write(name, "%d.%s" % (step, mode) if mode else "%d" % step, value)
+            else:
+                numbers[name] = number
+        except Exception as error:  # of an array that is none of the usual, or of the disk
+            _not_saved(name, repr(error))
     if numbers:
         line = {"step": step, "tensors": numbers}
         if mode:
             line["mode"] = mode
         print(json.dumps(line), flush=True)
+
+
+def _write(name, place, array):
+    collection, rest = name.split("/", 1)
+    folder = os.path.join(_directory, collection)
+    if os.path.isdir(folder):
+        data = _npy(array)
+        with open(os.path.join(folder, "%s@%s.npy" % (_file_name(rest), place)), "wb") as file:
+            file.write(data)
 
 
 class _Hook:
