@@ -122,7 +122,9 @@ def _npy(value):
 
 
 def _file_name(name):
-    return re.sub(r"[^A-Za-z0-9_.,=+-]", "_", name)
+    """As the worker reads it back: what a file's name cannot hold, and the percent sign, as %XX."""
+    encoded = re.sub("[%/\x00-\x1f\x7f]", lambda one: "%%%02X" % ord(one[0]), name)
+    return encoded.encode(errors="surrogatepass")  # whatever the locale
 
 
 _STEP_MAX = 10**12
@@ -205,7 +207,7 @@ def _write(name, place, array):
     folder = os.path.join(_directory, collection)
     if os.path.isdir(folder):
         data = _npy(array)
-        with open(os.path.join(folder, "%s@%s.npy" % (_file_name(rest), place)), "wb") as file:
+        with open(os.path.join(os.fsencode(folder), b"%s@%s.npy" % (_file_name(rest), place.encode())), "wb") as file:
             file.write(data)
 
 

@@ -47,6 +47,18 @@ class DebuggerTest : public testing::Test {
               {"data", {{"train", path}, {"label", "label"}, {"validation", {{"fraction", 0.5}, {"seed", 1}}}}}}}};
   }
 
+  // Of one trial, which is this Python program.
+  static Json command_job(const std::string& path, const std::string& debug) {
+    return {{"name", "command"},
+            {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+            {"search_space", {{"unused", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+            {"sampler", {{"type", "random"}, {"seed", 1}}},
+            {"scheduler", {{"type", "none"}, {"max_resource", 8}}},
+            {"limits", {{"max_trials", 1}}},
+            {"debug", Json::parse(debug)},
+            {"trainer", {{"type", "command"}, {"argv", {"/usr/bin/python3", path, "{unused}"}}}}};
+  }
+
   // Without times.
   static std::vector<std::string> findings(RunningServer& server, const std::string& job) {
     std::vector<std::string> rows;
@@ -166,18 +178,10 @@ for step in range(1, 9):
         d.save(step, {"losses/ce": 0.5, "outputs/o": numpy.full(2, -float(step))}, mode="validation")
     print('{"resource": %d, "loss": %g}' % (step, 1 / step), flush=True)
 )";
-  const Json document{
-      {"name", "modes"},
-      {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
-      {"search_space", {{"unused", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
-      {"sampler", {{"type", "random"}, {"seed", 1}}},
-      {"scheduler", {{"type", "none"}, {"max_resource", 8}}},
-      {"limits", {{"max_trials", 1}}},
-      {"debug", Json::parse(R"({"save": {"every": 1}, "collections": {"losses": {}, "outputs": {"raw": true}}, "rules": [
-        {"rule": "overfit", "parameters": {"ratio_threshold": 2}},
+  const Json document = command_job(path, R"({"save": {"every": 1}, "collections": {"losses": {}, "outputs": {"raw": true}},
+      "rules": [{"rule": "overfit", "parameters": {"ratio_threshold": 2}},
         {"rule": "bound", "name": "gap", "reduction": "mean", "above": 3, "collections": ["losses"], "mode": "validation",
-         "relative_to_mode": "train"}]})")},
-      {"trainer", {{"type", "command"}, {"argv", {"/usr/bin/python3", path, "{unused}"}}}}};
+         "relative_to_mode": "train"}]})");
   RunningServer server(directory_ / "data", 1);
   const std::string job_id = submit(server, document);
   ASSERT_EQ(server.wait_for_end(job_id).at("state"), "completed");
@@ -200,6 +204,28 @@ print(trial.check([{"rule": "bound", "reduction": "max", "above": 0.9, "mode": "
             "[4, 8] True\n{4: 0.5, 8: 0.5} 0.25\n[-4. -4.] [4. 4.] [3. 3.]\n-16\n" +
                 which + which + which +
                 "[('overfit', 8), ('gap', 8)]\nmax of `losses/ce` (train) is 1 at step 1, not at most 0.9\n");
+}
+
+// As those of numbers are: such as Keras has, and two that differ in what a file's name cannot hold.
+TEST_F(DebuggerTest, AnArrayIsReadByTheNameThatItWasSavedBy) {
+  const std::string path = directory_ / "train.py";
+  std::ofstream(path) << "import sys\nsys.path.insert(0, '" TUNEBAND_SOURCE_DIR R"(/clients/python')
+import numpy, tuneband_debugger as d
+names = ["dense/kernel:0", "a/b", "a_b", "a%2Fb", "100 %", "Schicht ä", "a@1.validation", "../x", "line\nfeed"]
+d.save(1, {"weights/" + name: numpy.full(2, float(at)) for at, name in enumerate(names)})
+d.save(1, {"weights/" + name: at for at, name in enumerate(names)}, mode="train")
+print('{"resource": 8, "loss": 1}', flush=True)
+)";
+  RunningServer server(directory_ / "data", 1);
+  const std::string job_id =
+      submit(server, command_job(path, R"({"save": {"every": 1}, "collections": {"weights": {"raw": true}}, "rules": []})"));
+  ASSERT_EQ(server.wait_for_end(job_id).at("state"), "completed");
+  EXPECT_EQ(python("trial = d.Trial('" + server.url() + "', '" + job_id + R"(', 0)
+print(trial.names("weights", mode="none") == trial.names("weights", mode="train"))
+for name in trial.names("weights"): print(ascii(name), trial.tensor(name).value(1, mode="none"))
+)"),
+            "True\n'weights/100 %' [4. 4.]\n'weights/Schicht \\xe4' [5. 5.]\n'weights/a%2Fb' [3. 3.]\n'weights/a/b' [1. 1.]\n"
+            "'weights/a@1.validation' [6. 6.]\n'weights/a_b' [2. 2.]\n'weights/dense/kernel:0' [0. 0.]\n");
 }
 
 // The example of docs/debugger.md: inputs scaled by 1e11, found at once, and by name where the scaling is.

@@ -118,6 +118,35 @@ TEST_F(TensorInboxTest, FilesAreTakenAndGone) {
   EXPECT_EQ(inbox_.take_refusals(), "");
 }
 
+TEST_F(TensorInboxTest, WhatAFileNameCannotHoldIsInItAsPercentsAndDigits) {
+  write("weights/a%2fb%2Fkernel:0@3.npy", npy({1, 2}));
+  write("weights/a_b@3.npy", npy({4}));
+  write("weights/Schicht \xc3\xa4%C3%A4@3.npy", npy({5}));
+  write("weights/100%252F@3.npy", npy({6}));
+  write("weights/50%@3.npy", npy({7}));
+  write("weights/5%0 %+1%2@3.npy", npy({8}));
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(sums("weights/a/b/kernel:0"), (Sums{{3, 3}}));
+  EXPECT_EQ(sums("weights/a_b"), (Sums{{3, 4}}));
+  EXPECT_EQ(sums("weights/Schicht \xc3\xa4\xc3\xa4"), (Sums{{3, 5}}));
+  EXPECT_EQ(sums("weights/100%2F"), (Sums{{3, 6}})) << "decoded once";
+  EXPECT_EQ(sums("weights/50%"), (Sums{{3, 7}}));
+  EXPECT_EQ(sums("weights/5%0 %+1%2"), (Sums{{3, 8}}));
+  EXPECT_EQ(inbox_.take_refusals(), "");
+}
+
+TEST_F(TensorInboxTest, ADecodedNameIsRefusedAsThatOfANumberIs) {
+  const std::vector<std::string> encoded{"%2E%2E",    "..%2F..%2Fx", "%2Fetc", "x%2F", "x%2F%2Fy",
+                                         "x%2F.%2Fy", "%00",         "x%0Ay",  "%FF"};
+  for (const std::string& name : encoded) {
+    write("weights/" + name + "@3.npy", npy({1}));
+    inbox_.take(recorder_, true);
+    EXPECT_THAT(inbox_.take_refusals(), HasSubstr("its name is none that a tensor may have")) << name;
+  }
+  EXPECT_TRUE(fs::is_empty(inbox() + "/weights"));
+  EXPECT_TRUE(debugger::files::TensorReader::open(trial_.path(), 0)->tensors().empty());
+}
+
 // With the pause between two looks before it and after it: within a second (the header says so).
 TEST_F(TensorInboxTest, AStepIsJudgedOnceNothingMoreComesOrItHasWaitedHalfASecond) {
   using std::chrono::milliseconds;

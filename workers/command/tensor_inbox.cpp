@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -30,13 +31,30 @@ constexpr std::size_t kTensorsPerLineMax = 10'000;
 constexpr std::size_t kFilesPerLookMax = 10'000;
 constexpr std::size_t kWaitingBytesMax = 2 * kTensorFileSizeMax;
 
-// "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120; "fc1@120.validation.npy" -> "fc1", 120, validation.
+// "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120; "fc1@120.validation.npy" -> "fc1", 120, validation;
+// "fc1%2Fweight@120.npy" -> "fc1/weight", 120.
 struct TensorFileName {
   std::string name;
   std::int64_t step = 0;
   std::string extension;
   debugger::Mode mode = debugger::Mode::none;
 };
+
+// A percent sign without two hexadecimal digits behind it is itself.
+std::string percent_decoded(std::string_view text) {
+  constexpr std::size_t kDigits = 2;
+  std::string decoded;
+  while (!text.empty()) {
+    const std::string_view digits = text.substr(1, kDigits);
+    unsigned char byte = 0;
+    const char* const end = digits.data() + digits.size();
+    const bool hexadecimal = std::from_chars(digits.data(), end, byte, 16).ptr == end;
+    const bool encoded = text.front() == '%' && digits.size() == kDigits && hexadecimal;
+    decoded += encoded ? static_cast<char>(byte) : text.front();
+    text.remove_prefix(encoded ? 1 + kDigits : 1);
+  }
+  return decoded;
+}
 
 std::optional<TensorFileName> tensor_file_name(const std::string& file) {
   const std::size_t dot = file.rfind('.');
@@ -48,7 +66,8 @@ std::optional<TensorFileName> tensor_file_name(const std::string& file) {
   const auto mode = point == std::string_view::npos ? debugger::Mode::none : debugger::mode_from(place.substr(point + 1));
   const auto step = whole_number(place.substr(0, point));
   if (!mode || !step || *step < 0 || *step > debugger::kStepMax) return std::nullopt;
-  TensorFileName name{at == std::string_view::npos ? "" : std::string(stem.substr(0, at)), *step, file.substr(dot), *mode};
+  const std::string_view encoded = at == std::string_view::npos ? "" : stem.substr(0, at);
+  TensorFileName name{percent_decoded(encoded), *step, file.substr(dot), *mode};
   const bool one = name.extension == ".npy";
   const bool several = name.extension == ".npz" || name.extension == ".safetensors";
   if ((!one && !several) || (one && name.name.empty())) return std::nullopt;

@@ -3,6 +3,7 @@
 //   TUNEBAND_TENSORS/COLLECTION/NAME@STEP.npy       one array
 //   TUNEBAND_TENSORS/COLLECTION/STEP.npz            several, by name; also .safetensors
 //   TUNEBAND_TENSORS/COLLECTION/NAME@STEP.MODE.npy  with their mode: train, validation, predict; also STEP.MODE.npz
+//   (of NAME a file's name has what it cannot hold as %XX: fc1%2Fweight is fc1/weight)
 //   {"step": 10, "tensors": {"losses/train": 0.3}}  a line on its output; NaN and Infinity as Python prints them. "mode" if any
 //
 // The command is not trusted: links are not followed, sizes and names are bounded, objects are never unpickled. What is refused
