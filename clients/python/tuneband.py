@@ -14,6 +14,7 @@ What the server answers is handed on as it is (docs/api.md has the shapes).
 import http.client
 import json
 import os
+import reprlib
 import time
 import urllib.error
 import urllib.parse
@@ -51,6 +52,35 @@ def _said(error):
     return said if isinstance(said, dict) else {"message": str(error)}
 
 
+def _plain(value):
+    """Numbers and arrays of NumPy or PyTorch as JSON has them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(type(value).__name__)
+
+
+def _json(value):
+    """ValueError names the field that JSON cannot hold."""
+    try:
+        return json.dumps(value, allow_nan=False, default=_plain).encode()
+    except (TypeError, ValueError):
+        path, fault = _fault_in(value)
+        text = "expected a value that JSON has, got %s" % reprlib.repr(fault)
+        raise ValueError(path.lstrip(".") + ": " + text if path else text) from None
+
+
+def _fault_in(value, path=""):
+    parts = [("." + str(name), its) for name, its in value.items()] if isinstance(value, dict) else []
+    if isinstance(value, (list, tuple)):
+        parts = [("[%d]" % place, its) for place, its in enumerate(value)]
+    for name, its in parts:
+        try:
+            json.dumps(its, allow_nan=False, default=_plain)
+        except (TypeError, ValueError):
+            return _fault_in(its, path + name)
+    return path, value
+
+
 def _part(name):
     return urllib.parse.quote(str(name), safe="")
 
@@ -74,15 +104,15 @@ class Server:
         self.url = url.rstrip("/")
 
     def submit(self, document, base_dir=None):
-        """Starts a job, of a dict or of a file. Relative paths in it begin at `base_dir`: by default the file's directory, of a
-        dict the current one. A Refused names every fault; the same document again is the same job. What the server warned of is
-        in the job's `warnings`, its plan in `plan`."""
+        """Starts a job, of a dict or of a file, which is sent as it is. Relative paths in it begin at `base_dir`: by default the
+        file's directory, of a dict the current one. A Refused names every fault; the same document again is the same job. What
+        the server warned of is in the job's `warnings`, its plan in `plan`."""
         if isinstance(document, dict):
             directory = os.getcwd()
         else:
             directory = os.path.dirname(os.path.abspath(document))
-            with open(document, encoding="utf-8") as file:
-                document = json.load(file)
+            with open(document, "rb") as file:
+                document = file.read()
         created = self.request("POST", "/v1/jobs", document, base_dir=os.path.abspath(base_dir or directory))
         return Job(self, created["job"]["id"], created)
 
@@ -98,7 +128,7 @@ class Server:
         return self.request("GET", "/v1/workers")["workers"]
 
     def request(self, method, path, body=None, **query):
-        """Any route of docs/api.md."""
+        """Any route of docs/api.md. `body`: what becomes JSON, or bytes that are."""
         return json.loads(self.read(method, path, body, **query) or b"null")
 
     def pages(self, path, field, **query):
@@ -122,7 +152,7 @@ class Server:
         """The answer as a stream of bytes. Errors: Refused; ConnectionError when there is no server."""
         asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
         url = self.url + path + ("?" + asked if asked else "")
-        data = None if body is None else json.dumps(body).encode()
+        data = body if body is None or isinstance(body, bytes) else _json(body)
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
         try:
             return urllib.request.urlopen(request, timeout=seconds)

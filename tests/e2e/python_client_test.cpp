@@ -197,6 +197,52 @@ except ConnectionError as error:
   EXPECT_THAT(said, HasSubstr("\n404\ncannot reach the server at http://127.0.0.1:1: "));
 }
 
+TEST_F(PythonClient, SendsAFileAsItIs) {
+  EXPECT_EQ(python("text = open('" + (directory_ / "job.json") + "', 'rb').read()\npath = '" + (directory_ / "other.json") + R"('
+def submitted(content):
+    open(path, 'wb').write(content)
+    return server.submit(path)
+print(submitted(b'\xef\xbb\xbf' + text))
+for refused in b'{"weight": 1, "weight": 2, ' + text.strip()[1:], b'', b'[]', b'\xff':
+    try:
+        print(submitted(refused))
+    except tuneband.Refused as error:
+        print(error.status, str(error)[:45])
+)"),
+            "<job 1 of " + server_.url() +
+                ">\n400 the key `weight` is given twice in one object\n400 not valid JSON: parse error at line 1, column\n"
+                "400 expected an object, got []\n400 not valid JSON: parse error at line 1, column\n");
+}
+
+TEST_F(PythonClient, TakesNumbersAndArraysOfNumPyInADocument) {
+  EXPECT_EQ(python("import numpy\ndocument = json.load(open('" + (directory_ / "job.json") + R"('))
+document['trainer'] = {'type': 'command', 'argv': ['sleep', '600']}
+document['search_space'] = {'eta': {'type': 'float', 'min': numpy.float32(0.5), 'max': 1},
+                            'depth': {'type': 'categorical', 'values': numpy.arange(2, 5)}}
+document['scheduler']['max_resource'] = numpy.int64(9)
+job = server.submit(document)
+print(job.change(weight=numpy.int64(3))['weight'])
+nan = numpy.array([numpy.nan])
+for fault in {'max': float('nan')}, {'max': numpy.float32('inf')}, {'values': [1, {2}]}, {'values': nan}, {(1, 2): 3}:
+    document['search_space']['eta'] = fault
+    try:
+        server.submit(document)
+    except ValueError as error:
+        print(error)
+try:
+    job.change(weight=float('inf'))
+except ValueError as error:
+    print(error)
+job.stop()
+)"),
+            "3\nsearch_space.eta.max: expected a value that JSON has, got nan\n"
+            "search_space.eta.max: expected a value that JSON has, got inf\n"
+            "search_space.eta.values[1]: expected a value that JSON has, got {2}\n"
+            "search_space.eta.values: expected a value that JSON has, got array([nan])\n"
+            "search_space.eta: expected a value that JSON has, got {(1, 2): 3}\n"
+            "weight: expected a value that JSON has, got inf\n");
+}
+
 TEST_F(PythonClient, ChangesAJobAndStopsWaitingInTime) {
   EXPECT_EQ(python(R"(
 document = json.load(open(')" +
