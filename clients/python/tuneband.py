@@ -28,6 +28,16 @@ _QUIET_SECONDS = 16  # a little more than that quarter
 _PAGE = 1000
 
 
+_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def _asked(request, seconds):
+    """A proxy does not reach this machine's loopback."""
+    host = urllib.parse.urlsplit(request.full_url).hostname or ""
+    here = host in ("localhost", "::1") or host.startswith("127.")
+    return (_direct.open if here else urllib.request.urlopen)(request, timeout=seconds)
+
+
 class Refused(Exception):
     """The server's error: `status` of HTTP, `code` and `details` as docs/api.md says, the text has a line a fault."""
 
@@ -155,7 +165,7 @@ class Server:
         data = body if body is None or isinstance(body, bytes) else _json(body)
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
         try:
-            return urllib.request.urlopen(request, timeout=seconds)
+            return _asked(request, seconds)
         except urllib.error.HTTPError as error:
             raise Refused(error.code, _said(error)) from None
         except _LOST as error:

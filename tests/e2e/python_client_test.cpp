@@ -143,6 +143,25 @@ for reply in answer(b'{"id"', size=50), b'nothing of the kind\r\n\r\n', answer(b
             "lost\nlost\n502 HTTP Error 502: Bad Gateway\n");
 }
 
+TEST(PythonProxy, IsAskedForOtherHostsAndNeverForLoopback) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "proxy.py", std::string(kBreakingServer) + R"(
+import os, tuneband_debugger
+os.environ['no_proxy'] = ''
+os.environ['http_proxy'] = serve([answer(b'"the proxy"')] * 3).server.url
+port = serve([answer(b'"the server"')] * 4).server.url.rpartition(':')[2]
+for host in '127.0.0.1', 'LocalHost', 'elsewhere.invalid':
+    url = 'http://%s:%s' % (host, port)
+    print(host, tuneband.Server(url).request('GET', '/'), tuneband_debugger.Trial(url, 'job', 0)._json(''))
+try:
+    print(tuneband.Server('http://[::1]:1').request('GET', '/'))
+except ConnectionError:
+    print('nobody')
+)"),
+            "127.0.0.1 the server the server\nLocalHost the server the server\nelsewhere.invalid the proxy the proxy\n"
+            "nobody\n");
+}
+
 // What reads the answer takes JSON, which has none of these numbers.
 TEST(PythonRule, TellsAValueThatIsNoNumber) {
   TemporaryDirectory directory;
