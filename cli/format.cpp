@@ -32,7 +32,7 @@ std::string format_parameter(const Json& value, Precision precision) {
     const double number = value.get<double>();
     return precision == Precision::exact ? format_number(number) : fmt::format("{:.{}g}", number, kParameterDigits);
   }
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(value);
 }
 
 std::vector<std::string> format_configuration(const Json& configuration, Precision precision) {

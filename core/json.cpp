@@ -145,10 +145,12 @@ Json faults_json(const std::vector<Error>& faults) {
   return list;
 }
 
+std::string json_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string excerpt(const Json& value) {
   const auto* text = value.get_ptr<const std::string*>();
   if (text != nullptr && text->size() > 2 * kExcerptSizeMax) return excerpt(Json(text->substr(0, 2 * kExcerptSizeMax)));
-  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kExcerptSizeMax);
+  return shortened(json_line(value), kExcerptSizeMax);
 }
 
 std::string join_path(std::string_view parent, std::string_view field) {

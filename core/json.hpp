@@ -44,6 +44,9 @@ std::optional<double> number_of(const Json& json, const char* name);
 // [{"message", "path", "hint"}]
 Json faults_json(const std::vector<Error>& faults);
 
+// On one line. What is no UTF-8 in it becomes U+FFFD: it never throws.
+std::string json_line(const Json& json);
+
 // How a value looks in an error message: its JSON text, cut to a readable length.
 std::string excerpt(const Json& value);
 

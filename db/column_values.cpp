@@ -52,7 +52,7 @@ Json stored_json(std::string_view text) {
 std::string stored(const std::vector<WorkerId>& workers) {
   Json ids = Json::array();
   for (const WorkerId& worker : workers) ids.push_back(worker.value);
-  return ids.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(ids);
 }
 
 std::string stored(const std::vector<int>& numbers) {
@@ -70,7 +70,7 @@ std::string stored(const std::vector<RuleState>& rules) {
     Json& one = list.emplace_back(Json::object());
     for_each_value(rule, [&one](const char* name, const auto& value) { one[name] = stored(value); });
   }
-  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(list);
 }
 
 void ColumnBinder::metrics(std::string_view, const Metrics& metrics, bool objective_is_among_them) {

@@ -36,7 +36,7 @@ void FirstLook::look(Assignment& assignment) {
   if (!order.look_first || !options_.check_job || looked_at_.contains(order.job)) return;
   assignment.waits_for_others(true);
   const auto should_stop = [&assignment] { return assignment.should_stop(); };
-  const std::string document = document_of(order).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string document = json_line(document_of(order));
   const Diagnostics found = options_.check_job(document, 1, should_stop);
   assignment.waits_for_others(false);
   if (assignment.should_stop()) return;  // it may have been cut short

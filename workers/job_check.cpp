@@ -156,8 +156,6 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
   diagnostics.error(whole.error().path, whole.error().message, whole.error().hint);
 }
 
-std::string diagnostics_json(const Diagnostics& diagnostics) {
-  return protocol::faults_to_json(diagnostics).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string diagnostics_json(const Diagnostics& diagnostics) { return json_line(protocol::faults_to_json(diagnostics)); }
 
 }  // namespace tuneband::workers

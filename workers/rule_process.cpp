@@ -59,7 +59,7 @@ std::vector<std::string> lines_for_rule(const debugger::StepTensors& step) {
     line["tensors"][tensor.name] = tensor_for_rule(tensor);
   }
   std::vector<std::string> lines;
-  for (const auto& [mode, line] : by_mode) lines.push_back(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  for (const auto& [mode, line] : by_mode) lines.push_back(json_line(line) + "\n");
   return lines;
 }
 

@@ -95,7 +95,7 @@ bool Worker::is_draining() {
 }
 
 void Worker::check(const protocol::CheckOrder& order) {
-  const std::string document = order.document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string document = json_line(order.document);
   protocol::CheckResult result{order.id, options_.check_job(document, order.workers, [this] { return is_draining(); })};
   {
     const std::lock_guard lock(mutex_);
@@ -175,7 +175,7 @@ bool Worker::sync_once() {
   }
   std::int64_t timeout_ms = held ? options_.held_timeout_ms : options_.timeout_ms;
   if (request.draining) timeout_ms = std::min(timeout_ms, options_.drain_ms_max);
-  const std::string body = to_json(request).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string body = json_line(to_json(request));
   const auto sent_at = Clock::now();
   const auto answer = net::json_or_error(client_.request("POST", "/v1/workers/" + options_.id + "/sync", body, timeout_ms));
   Diagnostics diagnostics;

@@ -78,8 +78,7 @@ void probe_trial(const JobSpec& job, Diagnostics& diagnostics) {
                                         std::to_string(kProbeSecondsMax) + " seconds and was ended");
     return;
   }
-  diagnostics.error(kProbePath, "the trial run on one worker, with " +
-                                    order.configuration.dump(-1, ' ', false, Json::error_handler_t::replace) + ", ended with " +
+  diagnostics.error(kProbePath, "the trial run on one worker, with " + json_line(order.configuration) + ", ended with " +
                                     result.exit + ": " + result.message);
 }
 

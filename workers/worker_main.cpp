@@ -188,7 +188,7 @@ int join_on_stdin() {
   tuneband::Json reply = joined ? *joined : tuneband::Json::object();
   if (!joined)
     reply["error"] = {{"message", joined.error().message}, {"path", joined.error().path}, {"hint", joined.error().hint}};
-  std::cout << reply.dump(-1, ' ', false, tuneband::Json::error_handler_t::replace) << std::endl;
+  std::cout << tuneband::json_line(reply) << std::endl;
   return joined && std::cout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -269,7 +269,7 @@ bool tell_end(const Arguments& arguments, const std::string& id, const tuneband:
   request.version = TUNEBAND_VERSION;
   request.draining = true;
   request.ended = end;
-  const std::string body = to_json(request).dump(-1, ' ', false, tuneband::Json::error_handler_t::replace);
+  const std::string body = tuneband::json_line(to_json(request));
   if (!client) return false;
   const auto answer = client->request("POST", "/v1/workers/" + id + "/sync", body, kTimeoutMs);
   return answer && answer->status < 500;

@@ -37,7 +37,7 @@ bool open_in_browser(const std::string& address) {
 
 // Within an element of a page: nothing in it may look like the element's end.
 std::string json_within_page(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_line(json);
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
   return text;
 }

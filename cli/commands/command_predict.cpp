@@ -36,7 +36,7 @@ Outcome<std::string> run_worker(const Json& order, const PredictOptions& options
     return os::UniqueFd(::open((dir + "/" + name).c_str(), flags | O_CLOEXEC, 0600));
   };
   std::ofstream written(dir + "/order");
-  written << order.dump(-1, ' ', false, Json::error_handler_t::replace) << std::flush;
+  written << json_line(order) << std::flush;
   const os::UniqueFd input = open("order", O_RDONLY);
   const os::UniqueFd output = open("predictions", O_WRONLY | O_CREAT | O_TRUNC);
   const os::UniqueFd errors = open("errors", O_WRONLY | O_CREAT | O_TRUNC);

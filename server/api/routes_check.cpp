@@ -97,7 +97,7 @@ void Api::reply_check(const JobSpec& spec, const Diagnostics& found, std::option
                     {"errors", faults_json(all.errors())},
                     {"warnings", faults_json(all.warnings())},
                     {"capacity", capacity}};
-    sink(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+    sink(json_line(json));
     return {};
   };
   forecasts_.run(HttpReply{}, produce, respond);

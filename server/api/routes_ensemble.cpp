@@ -106,8 +106,8 @@ void Api::get_ensemble(JobId job, const Respond& respond) {
     const std::string joined = dir.path() + "/joined.ubj";
     Json order{{"job", Json::parse(*document)}, {"models", models->list}, {"output", joined}};
     if (models->standard_error) order["standard_error"] = *models->standard_error;
-    const ProgramRun run = run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}),
-                                       order.dump(-1, ' ', false, Json::error_handler_t::replace), {kJoiningMs, ending});
+    const ProgramRun run =
+        run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}), json_line(order), {kJoiningMs, ending});
     if (const auto done = fault_in(run); !done) return done.error();
     return hand_over(joined, sink);
   };

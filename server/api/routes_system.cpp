@@ -16,7 +16,7 @@ constexpr std::int64_t kSyncWithinMs = 1'000;
 
 HttpReply json_reply_of(const Json& json) {
   HttpReply reply;
-  reply.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  reply.body = json_line(json);
   return reply;
 }
 

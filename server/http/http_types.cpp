@@ -14,7 +14,7 @@ Json error_json(std::string_view code, const Error& error) {
 HttpReply json_reply(int status, const Json& json) {
   HttpReply reply;
   reply.status = status;
-  reply.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  reply.body = json_line(json);
   return reply;
 }
 
