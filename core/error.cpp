@@ -42,6 +42,15 @@ void Diagnostics::Faults::add(Error fault) {
   kept.back().message = "... and " + std::to_string(count - kFaultsMax) + " more";
 }
 
+void Diagnostics::Faults::add_all(const Faults& others) {
+  for (std::size_t i = 0; i < others.count; ++i) add(i < kFaultsMax ? others.kept[i] : Error());
+}
+
+void Diagnostics::add(const Diagnostics& others) {
+  errors_.add_all(others.errors_);
+  warnings_.add_all(others.warnings_);
+}
+
 void Diagnostics::error(std::string path, std::string message, std::string hint) {
   errors_.add({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
 }

@@ -35,6 +35,10 @@ class Diagnostics {
  public:
   void error(std::string path, std::string message, std::string hint = {});
   void warning(std::string path, std::string message, std::string hint = {});
+  void error(const Error& fault) { error(fault.path, fault.message, fault.hint); }  // its code is not kept
+  void warning(const Error& fault) { warning(fault.path, fault.message, fault.hint); }
+  // All of another's behind its own.
+  void add(const Diagnostics& others);
   // Counts one more error where the text of it would not be kept anyway.
   void one_more_error() { errors_.add({}); }
   bool ok() const { return errors_.count == 0; }
@@ -49,6 +53,7 @@ class Diagnostics {
     std::size_t count = 0;
 
     void add(Error fault);
+    void add_all(const Faults& others);
   };
 
   Faults errors_;

@@ -151,7 +151,7 @@ ParsedJob parse_job_document(Json document, const std::string& base_dir, Diagnos
 ParsedJob parse_job(std::string_view text, const std::string& base_dir, Diagnostics& diagnostics) {
   auto document = parse_json(text, {.values_max = kSubmittedValuesMax});
   if (document) return parse_job_document(std::move(*document), base_dir, diagnostics);
-  diagnostics.error(document.error().path, document.error().message, document.error().hint);
+  diagnostics.error(document.error());
   return {};
 }
 

@@ -47,7 +47,7 @@ std::optional<CheckedCommand> find_command(const CommandSpec& spec, Diagnostics&
   }
   const auto read = with_references_read(spec);
   if (!read) {
-    diagnostics.error(read.error().path, read.error().message, read.error().hint);
+    diagnostics.error(read.error());
     return std::nullopt;
   }
   CheckedCommand command{.spec = *read, .executable = "", .environment = command_environment({}, *read)};
@@ -71,7 +71,7 @@ std::optional<CheckedCommand> find_command(const CommandSpec& spec, Diagnostics&
 void check_command(const CommandSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   auto command = find_command(spec, diagnostics);
   const auto parser = MetricParser::create(spec, objective_metric_of(job));
-  if (!parser) diagnostics.error(parser.error().path, parser.error().message, parser.error().hint);
+  if (!parser) diagnostics.error(parser.error());
   check_memory_limit(spec, job, machine, diagnostics);
   check_learning_rate(job, diagnostics);
   if (!command) return;
@@ -153,7 +153,7 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
   if (!probed || !diagnostics.ok()) return;
   const auto whole = parse_stored_job(document);
   if (whole) return probe_trial(whole->spec, diagnostics);
-  diagnostics.error(whole.error().path, whole.error().message, whole.error().hint);
+  diagnostics.error(whole.error());
 }
 
 std::string diagnostics_json(const Diagnostics& diagnostics) { return json_line(protocol::faults_to_json(diagnostics)); }

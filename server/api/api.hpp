@@ -191,8 +191,6 @@ class Api {
   Router router_;
 };
 
-void add_all(const Diagnostics& from, Diagnostics& to);
-
 // The path of a trial's model, where there is one.
 Reader::ModelPath model_files(const DataDir& data_dir);
 

@@ -44,7 +44,7 @@ void Api::check_document(const HttpRequest& request, const Respond& respond) {
         if (!read.found.ok()) return reply_check(read.job->spec, read.found, seconds_per_unit, respond);
         check_on_machines(*read.job, [this, read, seconds_per_unit, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
-          add_all(by_worker, all);
+          all.add(by_worker);
           warn_of_replicas(read.job->spec, all);
           reply_check(read.job->spec, all, seconds_per_unit, respond);
         });

@@ -146,11 +146,6 @@ Result<Json> patched_document(Reader& reader, const std::string& like, std::stri
 
 }  // namespace
 
-void add_all(const Diagnostics& from, Diagnostics& to) {
-  for (const Error& error : from.errors()) to.error(error.path, error.message, error.hint);
-  for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
-}
-
 void Api::add_job_routes() {
   const auto plain = [this](auto method) {
     return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) {
@@ -198,7 +193,7 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
         if (preflight == "off") return submit_job(read, read.found, respond);
         check_on_machines(*read.job, [this, read, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
-          add_all(by_worker, all);
+          all.add(by_worker);
           if (!all.ok()) return respond->reply(error_reply(all));
           submit_job(read, all, respond);
         });
@@ -255,7 +250,7 @@ void Api::reply_created(JobId job, bool created, const ReadDocument& read, const
     const Json capacity = capacity_of(parsed->spec, moment.workers, unit, doubts, kForecastTrialsOfSubmission);
     Diagnostics all = moment.found;
     for (const Error& doubt : doubts.warnings()) {
-      if (!doubt.path.empty()) all.warning(doubt.path, doubt.message, doubt.hint);  // that nobody is there `starts` says, too
+      if (!doubt.path.empty()) all.warning(doubt);  // that nobody is there `starts` says, too
     }
     return fmt::format(R"({{"job":{},"plan":{},"capacity":{},"warnings":{}}})", json_text(*shown), to_json(parsed->plan).dump(),
                        capacity.dump(), faults_json(all.warnings()).dump());

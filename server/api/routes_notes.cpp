@@ -14,7 +14,7 @@ constexpr std::size_t kNoteValuesMax = 16;       // so that what is no note is r
 std::string note_from(const HttpRequest& request, Diagnostics& diagnostics) {
   const auto body = parse_json(request.body, {.values_max = kNoteValuesMax});
   if (!body) {
-    diagnostics.error(body.error().path, body.error().message, body.error().hint);
+    diagnostics.error(body.error());
     return "";
   }
   const bool fits = body->is_object() && body->size() == 1 && body->contains("note") && body->at("note").is_string();

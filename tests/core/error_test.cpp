@@ -63,6 +63,20 @@ TEST(Diagnostics, KeepSoManyFaultsAndCountTheRest) {
   EXPECT_EQ(diagnostics.warnings().size(), kFaultsMax + 1);
 }
 
+TEST(Diagnostics, TakeThoseOfOthersAndCountWhatTheseDidNotKeep) {
+  Diagnostics others;
+  for (std::size_t i = 0; i < kFaultsMax + 5; ++i) others.error(std::to_string(i), "wrong", "mend it");
+  others.warning("w", "odd");
+  Diagnostics diagnostics;
+  diagnostics.error("own", "wrong");
+  diagnostics.add(others);
+  EXPECT_EQ(diagnostics.error_count(), kFaultsMax + 6);
+  EXPECT_EQ(diagnostics.errors()[0].path, "own");
+  EXPECT_EQ(describe(diagnostics.errors()[1]), "0: wrong (mend it)");
+  EXPECT_EQ(describe(diagnostics.errors().back()), "... and 6 more");
+  EXPECT_EQ(describe(diagnostics.warnings().back()), "w: odd");
+}
+
 TEST(Diagnostics, CutWhatIsTooLongToRead) {
   std::string long_text;
   for (int i = 0; i < 1'000'000; ++i) long_text += "\xC3\xA4";

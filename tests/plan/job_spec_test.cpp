@@ -68,7 +68,7 @@ std::string document_of(const Json& body) {
 JobSpec parse_document(const std::string& text, Diagnostics& diagnostics) {
   const auto json = parse_json(text);
   if (json) return JobSpec::parse(*json, diagnostics);
-  diagnostics.error(json.error().path, json.error().message, json.error().hint);
+  diagnostics.error(json.error());
   return {};
 }
 

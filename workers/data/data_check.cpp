@@ -195,7 +195,7 @@ std::optional<std::vector<int>> check_folds(const XgboostSpec& spec, const Loade
   const auto folds =
       folds_of_rows(tables.train, std::get<FoldsSpec>(spec.data.validation), are_stratified(task, labels), tables.encoding.label);
   if (folds) return *folds;
-  diagnostics.error(folds.error().path, folds.error().message, folds.error().hint);
+  diagnostics.error(folds.error());
   return std::nullopt;
 }
 
@@ -256,7 +256,7 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
     auto checked =
         check_labels(*objective, class_count(spec, job), tables.encoding.label, labels, tables.rows_of_all.has_value());
     if (checked) checked = check_measured(spec, job, *objective, labels);
-    if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
+    if (!checked) diagnostics.error(checked.error());
     if (!checked || tables.rows_of_all) continue;
     const auto folds = check_folds(spec, tables, objective->task, labels, diagnostics);
     if (folds) check_events_of_folds(*objective, tables, *folds, diagnostics);
@@ -325,7 +325,6 @@ void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTab
   }
 }
 
-// "a, b"; of many the first ones.
 // What the second derivative of a row of weight 1 is at most; nothing: not known.
 std::optional<double> curvature_max(const std::string& objective) {
   if (objective == "reg:squarederror") return 1;
@@ -365,6 +364,7 @@ void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables&
   }
 }
 
+// "a, b"; of many the first ones.
 std::string listed(std::vector<std::string> columns) {
   if (columns.size() > kColumnsShownMax) columns.resize(kColumnsShownMax);
   std::string list;
@@ -530,7 +530,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
       return;
     }
     if (!tables) {
-      diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
+      diagnostics.error(tables.error());
       return;
     }
     if (tables->rows_of_all) {
