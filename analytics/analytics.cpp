@@ -75,8 +75,8 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
     append_cell(line, row.kept_until_resource > 0 ? std::to_string(row.kept_until_resource) : "");
   }
   for (const auto& time : {row.started_at, row.ended_at}) append_cell(line, time ? time_text(*time) : "");
-  append_cell(line, format_number(seconds(row.training_ms)));
-  append_cell(line, format_number(seconds(queue_ms(row, now))));
+  append_cell(line, format_number(seconds_of(row.training_ms)));
+  append_cell(line, format_number(seconds_of(queue_ms(row, now))));
   append_cell(line, std::to_string(attempts_shown(row)));
   append_cell(line, std::to_string(row.attempts_in_all));
   append_cell(line, valid_utf8(row.worker.value));
@@ -108,7 +108,7 @@ std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const Parse
     best = value;
     const bool known = reported.query(row.id.value, values.integer(0), values.integer(1)).step();
     at = std::max(at, Timestamp{known ? reported.integer(0) : values.integer(3)});
-    bests.push_back({at, seconds(at - row.created_at), values.integer(0), value, values.integer(1)});
+    bests.push_back({at, seconds_of(at - row.created_at), values.integer(0), value, values.integer(1)});
   }
   return bests;
 }
@@ -162,12 +162,12 @@ views::Costs Reader::costs(const Known& job, Timestamp now) {
   measured.query(row.id.value).step();
   views::Costs costs;
   costs.resource_spent = row.resource_spent;
-  costs.training_seconds = seconds(row.training_ms);
-  costs.wall_seconds = seconds(std::max<std::int64_t>(0, row.ended_at.value_or(now) - row.created_at));
+  costs.training_seconds = seconds_of(row.training_ms);
+  costs.wall_seconds = seconds_of(std::max<std::int64_t>(0, row.ended_at.value_or(now) - row.created_at));
   costs.resource_without_stopping = row.resource_spent + saved.resource;
-  costs.training_seconds_without_stopping = seconds(row.training_ms + training_ms_saved);
+  costs.training_seconds_without_stopping = seconds_of(row.training_ms + training_ms_saved);
   costs.resource_saved = saved.resource;
-  costs.training_seconds_saved = seconds(training_ms_saved);
+  costs.training_seconds_saved = seconds_of(training_ms_saved);
   costs.trials_measured = measured.integer(0);
   costs.trials_not_finite = measured.integer(1);
   read_column(measured, 2, costs.first_not_finite);

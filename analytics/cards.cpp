@@ -58,7 +58,7 @@ views::Sparkline Reader::sparkline(const JobRow& row, bool maximize) {
   views::Sparkline line;
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [at, value] = shown < 2 ? points[i] : points[i * (points.size() - 1) / (shown - 1)];
-    line.seconds.push_back(seconds(at - row.created_at));
+    line.seconds.push_back(seconds_of(at - row.created_at));
     line.value.push_back(value);
   }
   return line;

@@ -14,7 +14,7 @@ constexpr std::size_t kDrawnCharsMax = 24;  // sign, digits, point, exponent
 
 void Column::add_time(const std::optional<Timestamp>& time, Timestamp origin) {
   if (!time) return add_null();
-  json_.value(static_cast<double>(*time - origin) / 1000.0);
+  json_.value(seconds_of(*time - origin));
 }
 
 void Column::add_drawn(double value, int digits) {

@@ -65,7 +65,7 @@ class TrialColumns {
     const auto arrival = cost_.arrived.find(row.id.number);
     arrived_.add_time(arrival == cost_.arrived.end() ? std::nullopt : std::optional(arrival->second), created_at_);
     ended_.add_time(row.ended_at, created_at_);
-    training_seconds_.add(seconds(row.training_ms));
+    training_seconds_.add(seconds_of(row.training_ms));
     replicas_.add(row.replicas());
     replicated_ = replicated_ || row.replicas() > 1;
     attempts_.add(attempts_shown(row));
@@ -111,7 +111,7 @@ class TrialColumns {
       return worker_seconds_so_far_.add_null();
     }
     resource_so_far_.add(spent->second.resource);
-    worker_seconds_so_far_.add(seconds(spent->second.worker_ms));
+    worker_seconds_so_far_.add(seconds_of(spent->second.worker_ms));
   }
 
   void add_more_objectives(const TrialRow& row) {

@@ -312,14 +312,14 @@ views::Job Reader::view_of(const JobRow& row) {
   job.best = view_of(row.id, row.best);
   job.best_anywhere = view_of(row.id, row.best_anywhere);
   job.resource_spent = row.resource_spent;
-  job.training_seconds = seconds(row.training_ms);
+  job.training_seconds = seconds_of(row.training_ms);
   job.expected_improvement = row.expected_improvement;
   Statement note = connection_.prepare("SELECT note FROM jobs WHERE id = ?");
   if (note.query(row.id.value).step()) job.note = note.text(0);
   job.held = row.held;
   job.weight = row.weight;
   job.max_parallel_trials = row.max_parallel_trials;
-  if (row.max_runtime_ms) job.max_runtime_seconds = seconds(*row.max_runtime_ms);
+  if (row.max_runtime_ms) job.max_runtime_seconds = seconds_of(*row.max_runtime_ms);
   return job;
 }
 
@@ -365,7 +365,7 @@ Result<views::Jobs> Reader::jobs(const JobsQuery& query) {
 double Reader::seconds_of_training(JobId job, const JobSpec& spec, double ms_of_all) {
   if (spec.replicas.size() == 1) return ms_of_all / 1000 / spec.replicas.front();
   Statement sum = connection_.prepare("SELECT sum(training_ms) FROM trials WHERE job = ?");
-  return sum.query(job.value).step() ? static_cast<double>(sum.integer(0)) / 1000 : 0;
+  return sum.query(job.value).step() ? seconds_of(sum.integer(0)) : 0;
 }
 
 std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) {

@@ -47,11 +47,11 @@ std::vector<int> non_dominated(std::vector<const FinishedTrial*> trials, const O
 }
 
 views::ReplicasTotals totals_shown(int replicas, const Totals& totals) {
-  views::ReplicasTotals shown{replicas, totals.trials, seconds(totals.training_ms), seconds(totals.training_ms * replicas), {},
-                              {}};
-  if (totals.resource > 0) shown.seconds_per_unit = seconds(totals.training_ms) / static_cast<double>(totals.resource);
+  views::ReplicasTotals shown{
+      replicas, totals.trials, seconds_of(totals.training_ms), seconds_of(totals.training_ms * replicas), {}, {}};
+  if (totals.resource > 0) shown.seconds_per_unit = seconds_of(totals.training_ms) / static_cast<double>(totals.resource);
   if (const FinishedTrial* best = totals.best) {
-    shown.best = {best->number, best->objective, seconds(best->training_ms), seconds(best->worker_ms())};
+    shown.best = {best->number, best->objective, seconds_of(best->training_ms), seconds_of(best->worker_ms())};
   }
   return shown;
 }

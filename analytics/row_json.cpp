@@ -54,8 +54,8 @@ void write_json(JsonWriter& json, const views::Trial& trial) {
   json.field("created_at", row.created_at);
   json.field("started_at", row.started_at);
   json.field("ended_at", row.ended_at);
-  json.field("training_seconds", seconds(row.training_ms));
-  json.field("queue_seconds", seconds(queue_ms(row, trial.now)));
+  json.field("training_seconds", seconds_of(row.training_ms));
+  json.field("queue_seconds", seconds_of(queue_ms(row, trial.now)));
   if (trial.note) json.field("note", *trial.note);
   if (trial.refit) json.field("refit", *trial.refit);
   json.end_object();
@@ -76,9 +76,9 @@ void write_json(JsonWriter& json, const views::TableTrial& trial) {
   json.field("resource", row.resource);
   json.field("started_at", row.started_at);
   json.field("ended_at", row.ended_at);
-  json.field("training_seconds", seconds(row.training_ms));
-  json.field("worker_seconds", seconds(row.training_ms * row.replicas()));
-  json.field("queue_seconds", seconds(queue_ms(row, trial.now)));
+  json.field("training_seconds", seconds_of(row.training_ms));
+  json.field("worker_seconds", seconds_of(row.training_ms * row.replicas()));
+  json.field("queue_seconds", seconds_of(queue_ms(row, trial.now)));
   json.field("attempts", attempts_shown(row));
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker);

@@ -11,8 +11,6 @@
 
 namespace tuneband {
 
-inline double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000.0; }
-
 // From creation to the end, or to `now`, less the time it was with a worker.
 std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
 

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "core/ascii.hpp"
+#include "core/time.hpp"
 
 namespace tuneband {
 
@@ -22,7 +23,7 @@ std::string format_number(double value) {
 
 std::string short_number(double value) { return fmt::format("{:.6g}", value); }
 
-std::string in_seconds(std::int64_t ms) { return short_number(static_cast<double>(ms) / 1000) + " s"; }
+std::string in_seconds(std::int64_t ms) { return short_number(seconds_of(ms)) + " s"; }
 
 std::optional<double> parse_number(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/masked_document.hpp"
+#include "core/time.hpp"
 #include "core/units.hpp"
 #include "jobs/trainer_spec_parts.hpp"
 #include "scheduler/job_spec.hpp"
@@ -156,11 +157,11 @@ CommandSpec read_command(ObjectReader& reader) {
   spec.resource_name = reader.text_or("resource_name", spec.resource_name, {1, 50});
   if (reader.word("resume", {"checkpoint", "restart"}) == std::size_t{0}) spec.resume = ResumeMode::checkpoint;
   read_may_end_early(reader, spec);
-  spec.grace_ms = to_ms(reader.number_or("grace_seconds", kGraceSecondsDefault, {0, kGraceSecondsMax}));
+  spec.grace_ms = ms_of(reader.number_or("grace_seconds", kGraceSecondsDefault, {0, kGraceSecondsMax}));
   if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false}))
-    spec.timeout_ms = to_ms(*seconds);
+    spec.timeout_ms = ms_of(*seconds);
   if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * kMegabyte;
-  if (const auto seconds = reader.number("cpu_seconds", {0, kSegmentSecondsMax, true, false})) spec.cpu_ms_max = to_ms(*seconds);
+  if (const auto seconds = reader.number("cpu_seconds", {0, kSegmentSecondsMax, true, false})) spec.cpu_ms_max = ms_of(*seconds);
   spec.metric_rank = static_cast<int>(reader.integer_or("metric_rank", 0, {0, kRankMax}));
   return spec;
 }

@@ -20,7 +20,6 @@ CommandSpec read_command(ObjectReader& reader);  // trainer_spec_command.cpp
 
 inline constexpr std::size_t kPathSizeMax = 4000;  // bytes
 
-inline std::int64_t to_ms(double seconds) { return static_cast<std::int64_t>(seconds * 1000 + 0.5); }
 // Argument, path and environment end up as C strings.
 bool has_nul(const std::string& text);
 // A text as it is, a number or truth value as JSON writes it; nothing: it is neither.

@@ -1,4 +1,5 @@
 // The trainer `xgboost` but for its data.
+#include "core/time.hpp"
 #include "core/units.hpp"
 #include "jobs/trainer_spec_parts.hpp"
 #include "jobs/xgboost_parameters.hpp"
@@ -69,8 +70,8 @@ XgboostSpec read_xgboost(ObjectReader& reader) {
   spec.eval_metrics = read_eval_metrics(reader);
   spec.eval_train = reader.boolean_or("eval_train", false);
   spec.threads = static_cast<int>(reader.integer_or("threads", 1, {1, kThreadsMax}));
-  spec.checkpoint_interval_ms = to_ms(reader.number_or(
-      "checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
+  spec.checkpoint_interval_ms =
+      ms_of(reader.number_or("checkpoint_interval_seconds", seconds_of(spec.checkpoint_interval_ms), {0, kIntervalSecondsMax}));
   if (reader.word("sharding", {"rows", "files"}) == std::size_t{1}) spec.sharding = Sharding::files;
   if (reader.word("fidelity", {"prefix", "shrinkage"}) == std::size_t{1}) spec.fidelity = Fidelity::shrinkage;
   spec.shrinkage_max = reader.number_or("shrinkage_max", spec.shrinkage_max, kShrinkageMaxRange);

@@ -15,7 +15,7 @@ std::optional<int> read_max_parallel_trials(ObjectReader& limits) {
 
 std::optional<std::int64_t> read_max_runtime_ms(ObjectReader& limits) {
   const auto seconds = limits.number("max_runtime_seconds", {.min = 0, .max = kRuntimeSecondsMax, .min_excluded = true});
-  return seconds ? std::optional(static_cast<std::int64_t>(std::ceil(*seconds * 1000))) : std::nullopt;
+  return seconds ? std::optional(std::max<std::int64_t>(1, ms_of(*seconds))) : std::nullopt;
 }
 
 JobChanges parse_job_changes(const Json& json, Diagnostics& diagnostics) {

@@ -107,7 +107,7 @@ std::optional<std::int64_t> read_group_grace(const Json& trainer) {
   const Json& seconds = member(trainer, "grace_seconds");
   const double within =
       seconds.is_number() ? std::clamp(seconds.get<double>(), kGraceSecondsDefault, kGraceSecondsMax) : kGraceSecondsDefault;
-  return static_cast<std::int64_t>(within * 1000);
+  return ms_of(within);
 }
 
 // Several numbers of replicas are one more thing to tune.

@@ -15,9 +15,7 @@ std::string start_in_words(const TrialRow& trial, bool warm) {
   return warm ? words + ", warm" : words;
 }
 
-std::string runtime_in_words(const std::optional<std::int64_t>& ms) {
-  return ms ? format_number(static_cast<double>(*ms) / 1000) : "none";
-}
+std::string runtime_in_words(const std::optional<std::int64_t>& ms) { return ms ? format_number(seconds_of(*ms)) : "none"; }
 
 std::string why_early(const EarlyEnd::Word& word, const TrialRow& trial, const BestRow& best) {
   return "ended early, after " + std::to_string(trial.resource) + " of " + std::to_string(trial.until_resource) + ", with " +

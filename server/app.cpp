@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/time.hpp"
 #include "core/units.hpp"
 #include "db/store.hpp"
 #include "jobs/parsed_job.hpp"
@@ -79,7 +80,7 @@ std::unique_ptr<HttpServer> listen_on(std::uint16_t port, asio::io_context& loop
 
 EngineOptions engine_options(const ServerConfig& config) {
   EngineOptions options;
-  options.scheduler.lease_ms = static_cast<std::int64_t>(config.lease_seconds * 1000);
+  options.scheduler.lease_ms = ms_of(config.lease_seconds);
   options.hold_ms = std::min(kHoldMsMax, options.scheduler.lease_ms / 2);
   options.sync_within_ms = std::min(kSyncWithinMsMost, options.scheduler.lease_ms / kSyncsPerLease);
   return options;
@@ -280,7 +281,7 @@ void App::start_workers() {
   options.threads_per_worker = config_.worker_threads;
   options.end_with_parent = config_.end_with_parent;
   options.stall_s = config_.stall_seconds;
-  options.silence_ms_max = kLeasesOfSilence * static_cast<std::int64_t>(config_.lease_seconds * 1000);
+  options.silence_ms_max = kLeasesOfSilence * ms_of(config_.lease_seconds);
   supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const Supervisor::WorkerEnd& end) {
     const Result<void> taken = engine_.submit(to_event(end.worker, end.how));
     if (!taken)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cli/format.hpp"
+#include "core/time.hpp"
 
 namespace tuneband::cli {
 
@@ -89,7 +90,7 @@ std::vector<Integer> integers_of(const Json& json, const char* name) {
 
 double JobInfo::seconds(std::int64_t now) const {
   if (!created_ms) return 0;
-  return static_cast<double>(std::max<std::int64_t>(0, ended_ms.value_or(now) - *created_ms)) / 1000;
+  return seconds_of(std::max<std::int64_t>(0, ended_ms.value_or(now) - *created_ms));
 }
 
 JobInfo job_from_json(const Json& json) {

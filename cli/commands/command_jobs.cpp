@@ -4,6 +4,7 @@
 #include "cli/format.hpp"
 #include "cli/terminal/job_plots.hpp"
 #include "cli/terminal/job_report.hpp"
+#include "core/time.hpp"
 
 namespace tuneband::cli {
 
@@ -11,7 +12,7 @@ namespace {
 
 std::string age_of(const JobInfo& job) {
   if (!job.created_ms) return "-";
-  return format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *job.created_ms)) / 1000) + " ago";
+  return format_duration(seconds_of(std::max<std::int64_t>(0, now_ms() - *job.created_ms))) + " ago";
 }
 
 Cell state_cell(const std::string& state) {
@@ -165,10 +166,9 @@ Finished print_workers(Session session, const Json& answer) {
                {"data", Align::right},
                {"id"}});
   for (const WorkerInfo& worker : list_from_json(answer, "workers", worker_from_json)) {
-    const auto seen =
-        worker.last_seen_ms
-            ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
-            : "-";
+    const auto seen = worker.last_seen_ms
+                          ? format_duration(seconds_of(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms))) + " ago"
+                          : "-";
     table.add_row({worker.name, state_cell(worker.state), or_dash(worker.job), or_dash(worker.trial), or_dash(worker.rank), seen,
                    std::to_string(worker.data_keys), worker.id});
   }

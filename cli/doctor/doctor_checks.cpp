@@ -23,6 +23,7 @@
 #include "cli/format.hpp"
 #include "core/database_words.hpp"
 #include "core/shell_word.hpp"
+#include "core/time.hpp"
 #include "core/units.hpp"
 #include "net/http_client.hpp"
 #include "os/control_group.hpp"
@@ -400,9 +401,7 @@ CheckResult check_training(const std::string& server_program) {
     return failed("a small XGBoost job is " + job.at("state").get<std::string>() + ": " + job.at("reason").get<std::string>());
   }
   return {Level::ok, "training",
-          "a job of two XGBoost trials went from file to model in " +
-              format_duration(static_cast<double>(steady_ms() - began) / 1000),
-          ""};
+          "a job of two XGBoost trials went from file to model in " + format_duration(seconds_of(steady_ms() - began)), ""};
 }
 
 CheckResult not_looked_at(const std::string& what, const std::string& without) {

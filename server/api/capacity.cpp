@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "core/time.hpp"
 #include "scheduler/plan.hpp"
 
 namespace tuneband::server {
@@ -49,7 +50,7 @@ std::string start_of(const JobSpec& spec, const WorkersNow& workers) {
 // `how`: "with 4 workers". False: it was said.
 bool check_runtime(const JobSpec& spec, double wall_seconds, const std::string& how, Diagnostics& diagnostics) {
   if (!spec.limits.max_runtime_ms) return true;
-  const double allowed = static_cast<double>(*spec.limits.max_runtime_ms) / 1000;
+  const double allowed = seconds_of(*spec.limits.max_runtime_ms);
   if (wall_seconds <= allowed) return true;
   diagnostics.warning("limits.max_runtime_seconds",
                       "the job takes about " + fmt::format("{:.0f}", wall_seconds) + " s " + how + ", and is ended after " +

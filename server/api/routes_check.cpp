@@ -24,7 +24,7 @@ WorkersNow Api::workers_now() const {
     ++now.all;
     if (!worker.trial && !worker.occupied) ++now.free;
     if (worker.trial) jobs.insert(worker.trial->job);
-    if (worker.left_ms) now.seconds_left.push_back(static_cast<double>(*worker.left_ms) / 1000);
+    if (worker.left_ms) now.seconds_left.push_back(seconds_of(*worker.left_ms));
   }
   const int to_come = std::max(0, parts_.local_workers - now.all);
   now.all += to_come;

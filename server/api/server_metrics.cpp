@@ -133,7 +133,7 @@ void ServerMetrics::add_jobs(MetricsPage& page, const Scheduler& scheduler) cons
   page.family("trials_waiting", "gauge", "At least so many trials wait, by what they wait for.");
   for (const auto& [reason, count] : waiting) page.sample(count, label("reason", reason));
   page.gauge("resource_spent", "Units of resource that trials of all jobs have trained.", resource);
-  page.gauge("training_seconds", "Seconds that workers trained for all jobs.", static_cast<double>(training_ms) / 1000);
+  page.gauge("training_seconds", "Seconds that workers trained for all jobs.", seconds_of(training_ms));
 }
 
 void ServerMetrics::add_workers(MetricsPage& page, const Scheduler& scheduler, const ServerLoad& load) {

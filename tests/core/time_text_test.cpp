@@ -7,6 +7,12 @@
 namespace tuneband {
 namespace {
 
+TEST(Milliseconds, AreTheNearestToTheSeconds) {
+  for (std::int64_t ms = 0; ms < 20'000; ++ms) ASSERT_EQ(ms_of(seconds_of(ms)), ms);
+  EXPECT_EQ(ms_of(2.007), 2007);
+  EXPECT_EQ(ms_of(1.001), 1001);
+}
+
 TEST(TimeText, IsReadAsItIsWritten) {
   for (const std::int64_t ms : {0L, 1'500L, 1'772'366'400'999L, 951'782'400'000L}) {
     std::string text;

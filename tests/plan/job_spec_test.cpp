@@ -224,8 +224,9 @@ TEST(JobSpec, GetsItsSeedFromItsNameWhenItHasNone) {
   EXPECT_LE(default_seed("a"), static_cast<std::uint64_t>(kSeedMax));
 }
 
-TEST(JobSpec, RoundsTheShortestRuntimeUp) {
+TEST(JobSpec, ARuntimeIsTheNearestMillisecondAndAtLeastOne) {
   EXPECT_EQ(base_with({{"limits", {{"max_runtime_seconds", 1e-9}}}}).limits.max_runtime_ms, 1);
+  EXPECT_EQ(base_with({{"limits", {{"max_runtime_seconds", 2.007}}}}).limits.max_runtime_ms, 2007);
 }
 
 TEST(JobSpec, TakesItsFirstRungAsMinResource) {
