@@ -21,7 +21,7 @@ ParetoPoint pareto_point(int trial, double first, const std::vector<double>& oth
   point.values.insert(point.values.end(), others.begin(), others.end());
   for (std::size_t i = 0; i < point.values.size(); ++i) {
     const Goal goal = i == 0 ? spec.objective.goal : spec.more_objectives[i - 1].goal;
-    point.costs.push_back(goal == Goal::maximize ? -point.values[i] : point.values[i]);
+    point.costs.push_back(cost_of(point.values[i], goal));
   }
   return point;
 }

@@ -12,11 +12,8 @@ namespace tuneband {
 
 namespace {
 
-// Costs are negated where the objective is maximised.
-double sign_of(const JobSpec& spec) { return spec.objective.goal == Goal::maximize ? -1 : 1; }
-
-void turn(std::vector<double>& costs, double sign) {
-  for (double& cost : costs) cost *= sign;
+void turn_to_values(std::vector<double>& costs, Goal goal) {
+  for (double& cost : costs) cost = value_of(cost, goal);
 }
 
 std::optional<Error> fault_in(const std::string& field, const std::string& parameter, const SearchSpace& space) {
@@ -36,7 +33,6 @@ Result<History> Reader::history(JobId job) {
   const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const JobSpec& spec = (*known)->spec;
-  const double sign = sign_of(spec);
   History history((*known)->plan.ladder);
   Statement trials = connection_.prepare("SELECT configuration FROM trials WHERE job = ? ORDER BY number");
   for (trials.query(job.value); trials.step();) history.add_trial(configuration_from_text(trials.text(0)));
@@ -45,7 +41,7 @@ Result<History> Reader::history(JobId job) {
       "value_is_nan = 1) "
       "ORDER BY sequence");
   for (results.query(job.value); results.step();) {
-    const Loss loss(sign * *number_from(results, 2, 3), results.number(4));
+    const Loss loss(cost_of(*number_from(results, 2, 3), spec.objective.goal), results.number(4));
     history.add_result(results.small_integer(0), results.integer(1), loss);
   }
   Statement ended = connection_.prepare(
@@ -62,7 +58,7 @@ Result<views::ImportanceOfJob> Reader::importance(JobId job) {
   const JobSpec& spec = (*known)->spec;
   views::ImportanceOfJob found{importance_of(spec.search_space, *seen)};
   if (!found.importance) return found;
-  for (PartialDependence& dependence : found.importance->dependence) turn(dependence.mean, sign_of(spec));
+  for (PartialDependence& dependence : found.importance->dependence) turn_to_values(dependence.mean, spec.objective.goal);
   return found;
 }
 
@@ -77,7 +73,7 @@ Result<views::SurfaceOfJob> Reader::surface(JobId job, const std::string& x, con
   if (!seen) return seen.error();
   auto surface = dependence_surface(spec.search_space, *seen, x, y);
   if (!surface) return views::SurfaceOfJob{};
-  turn(surface->mean, sign_of(spec));
+  turn_to_values(surface->mean, spec.objective.goal);
   return views::SurfaceOfJob{views::Surface{surface->resource, surface->trials, surface->explained, x, y, std::move(surface->x),
                                             std::move(surface->y), std::move(surface->mean), std::move(surface->deviation)}};
 }

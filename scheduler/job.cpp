@@ -242,8 +242,7 @@ void Job::note_progress(const TrialRow& trial, std::optional<double> value) {
 
 void Job::learn(const DecisionRow& decision) {
   if (!decision.value) return;
-  const bool maximize = spec_->objective.goal == Goal::maximize;
-  const double cost = scalarisation_ ? scalarisation_->cost(decision) : maximize ? -*decision.value : *decision.value;
+  const double cost = scalarisation_ ? scalarisation_->cost(decision) : cost_of(*decision.value, spec_->objective.goal);
   suggester_.add_result(decision.trial.number, decision.resource, {cost, decision.violation});
 }
 

@@ -19,6 +19,10 @@ namespace tuneband {
 
 enum class Goal { maximize, minimize };
 
+// What is minimised: the value, negated when it is maximised; and back.
+inline double cost_of(double value, Goal goal) { return goal == Goal::maximize ? -value : value; }
+inline double value_of(double cost, Goal goal) { return cost_of(cost, goal); }
+
 struct Objective {
   std::string metric;
   Goal goal = Goal::maximize;

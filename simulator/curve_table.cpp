@@ -249,8 +249,7 @@ std::string stem_of(const std::string& path) {
 }
 
 double finite_or_worst(double value, Goal goal) {
-  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
-  return goal == Goal::maximize ? -value : value;
+  return std::isfinite(value) ? cost_of(value, goal) : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace

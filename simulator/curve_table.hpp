@@ -88,12 +88,11 @@ class Regret {
   double of(std::size_t curve) const { return normalised(costs_[curve]); }
   // Of a value that was found at any rung, in the same way; 0 too where it is better than all final ones.
   double of_value(double value) const;
-  double best() const { return value_of(best_cost_); }
-  double median() const { return value_of(median_cost_); }
+  double best() const { return value_of(best_cost_, goal_); }
+  double median() const { return value_of(median_cost_, goal_); }
 
  private:
   double normalised(double cost) const;
-  double value_of(double cost) const { return goal_ == Goal::maximize ? -cost : cost; }
 
   Goal goal_;
   std::vector<double> costs_;  // by curve; the less the better

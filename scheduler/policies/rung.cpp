@@ -14,10 +14,8 @@ Standing standing_of(const Arrival& arrival, Goal goal) {
   const bool finite = std::isfinite(*arrival.value) && std::all_of(arrival.more_values.begin(), arrival.more_values.end(),
                                                                    [](double value) { return std::isfinite(value); });
   if (!finite) return {.tier = Standing::not_finite, .trial = arrival.trial};
-  return {Standing::finite, arrival.violation, goal == Goal::maximize ? -*arrival.value : *arrival.value, arrival.trial};
+  return {Standing::finite, arrival.violation, cost_of(*arrival.value, goal), arrival.trial};
 }
-
-double value_of(double cost, Goal goal) { return goal == Goal::maximize ? -cost : cost; }
 
 namespace {
 
@@ -43,9 +41,7 @@ Standing Rung::add(const Arrival& arrival) {
 Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
   TUNEBAND_CHECK(arrival.more_values.size() == more_goals_.size(), "a result has a value of every objective");
   std::vector<double> costs{standing.cost};
-  for (std::size_t i = 0; i < more_goals_.size(); ++i) {
-    costs.push_back(more_goals_[i] == Goal::maximize ? -arrival.more_values[i] : arrival.more_values[i]);
-  }
+  for (std::size_t i = 0; i < more_goals_.size(); ++i) costs.push_back(cost_of(arrival.more_values[i], more_goals_[i]));
   fronts_.add(arrival.trial, std::move(costs));
   std::unordered_map<int, double> places;
   for (const int trial : fronts_.order()) places.emplace(trial, static_cast<double>(places.size()));

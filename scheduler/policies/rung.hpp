@@ -35,7 +35,6 @@ struct Standing {
 };
 
 Standing standing_of(const Arrival& arrival, Goal goal);
-double value_of(double cost, Goal goal);
 
 class Rung {
  public:
