@@ -261,15 +261,20 @@ Result<std::string> XgboostBooster::attribute(const std::string& name) const {
 
 Result<std::string> XgboostBooster::save() { return saved(handle_.get()); }
 
-Result<std::string> XgboostBooster::save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes) {
+Result<XgboostBooster::Handle> XgboostBooster::slice_of(int begin, int end) const {
   BoosterHandle slice = nullptr;
-  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), 0, rounds, 1, &slice)); !cut) return cut.error();
-  const std::unique_ptr<void, Free> owner(slice);
+  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), begin, end, 1, &slice)); !cut) return cut.error();
+  return Handle(slice);
+}
+
+Result<std::string> XgboostBooster::save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes) {
+  const auto slice = slice_of(0, rounds);
+  if (!slice) return slice.error();
   for (const auto& [name, value] : attributes) {
-    auto set = xgboost_result(XGBoosterSetAttr(slice, name.c_str(), value.empty() ? nullptr : value.c_str()));
+    auto set = xgboost_result(XGBoosterSetAttr(slice->get(), name.c_str(), value.empty() ? nullptr : value.c_str()));
     if (!set) return set.error();
   }
-  return saved(slice);
+  return saved(slice->get());
 }
 
 Result<void> XgboostBooster::load(std::string_view model, int rounds) {
@@ -347,10 +352,9 @@ Result<PredictedRows> XgboostBooster::predict(const XgboostMatrix& matrix, Predi
 }
 
 Result<std::vector<double>> XgboostBooster::contributions(const XgboostMatrix& matrix, int begin, int end) {
-  BoosterHandle slice = nullptr;
-  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), begin, end, 1, &slice)); !cut) return cut.error();
-  const std::unique_ptr<void, Free> owner(slice);
-  const auto rows = predicted(slice, matrix.handle(), Prediction::contributions);
+  const auto slice = slice_of(begin, end);
+  if (!slice) return slice.error();
+  const auto rows = predicted(slice->get(), matrix.handle(), Prediction::contributions);
   if (!rows) return rows.error();
   return std::vector<double>(rows->values.begin(), rows->values.end());
 }
@@ -376,14 +380,14 @@ Result<FeatureScores> XgboostBooster::feature_scores(const std::string& kind) {
 }
 
 Result<TreeShapes> XgboostBooster::trees_of(int round) {
-  BoosterHandle slice = nullptr;
-  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), round, round + 1, 1, &slice)); !cut) return cut.error();
-  const std::unique_ptr<void, Free> owner(slice);
+  const auto slice = slice_of(round, round + 1);
+  if (!slice) return slice.error();
   // The features' own names would stand in the JSON as they are, with quotes and whatever else they have.
-  if (auto set = xgboost_result(XGBoosterSetStrFeatureInfo(slice, "feature_name", nullptr, 0)); !set) return set.error();
+  if (auto set = xgboost_result(XGBoosterSetStrFeatureInfo(slice->get(), "feature_name", nullptr, 0)); !set) return set.error();
   bst_ulong count = 0;
   const char** dumps = nullptr;
-  if (auto dumped = xgboost_result(XGBoosterDumpModelEx(slice, "", 1, "json", &count, &dumps)); !dumped) return dumped.error();
+  if (auto dumped = xgboost_result(XGBoosterDumpModelEx(slice->get(), "", 1, "json", &count, &dumps)); !dumped)
+    return dumped.error();
   TreeShapes shapes;
   for (bst_ulong i = 0; i < count; ++i) {
     const Json tree = Json::parse(dumps[i], nullptr, false);
@@ -419,11 +423,10 @@ Result<Metrics> XgboostBooster::evaluate(int round, const std::vector<Evaluation
 }
 
 Result<Metrics> XgboostBooster::evaluate_first(int rounds, const std::vector<EvaluationSet>& sets) {
-  BoosterHandle slice = nullptr;
-  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), 0, rounds, 1, &slice)); !cut) return cut.error();
-  const std::unique_ptr<void, Free> owner(slice);
-  if (auto set = set_parameters(slice); !set) return set.error();  // a slice has no metrics
-  return evaluated(slice, rounds - 1, sets);
+  const auto slice = slice_of(0, rounds);
+  if (!slice) return slice.error();
+  if (auto set = set_parameters(slice->get()); !set) return set.error();
+  return evaluated(slice->get(), rounds - 1, sets);
 }
 
 Metrics parse_evaluation(std::string_view text) {

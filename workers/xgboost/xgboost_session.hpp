@@ -132,10 +132,14 @@ class XgboostBooster {
   struct Free {
     void operator()(void* handle) const;
   };
+  using Handle = std::unique_ptr<void, Free>;
+
+  // A model of the rounds from `begin` to `end` alone. It has no metrics.
+  Result<Handle> slice_of(int begin, int end) const;
   Result<void> set_parameters(void* handle) const;
   Result<void> forget_updaters();
 
-  std::unique_ptr<void, Free> handle_;
+  Handle handle_;
   const XgboostMatrix* train_ = nullptr;
   XgboostParameters parameters_;
   std::int64_t seed_ = 0;
