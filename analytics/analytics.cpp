@@ -9,6 +9,7 @@
 #include "core/csv_cell.hpp"
 #include "core/metrics.hpp"
 #include "core/text.hpp"
+#include "core/time.hpp"
 #include "core/time_text.hpp"
 #include "db/described_row.hpp"
 #include "db/row_columns.hpp"

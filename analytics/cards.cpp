@@ -3,6 +3,7 @@
 
 #include "analytics/reader.hpp"
 #include "core/text.hpp"
+#include "core/time.hpp"
 #include "db/described_row.hpp"
 #include "scheduler/waiting.hpp"
 

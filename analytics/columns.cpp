@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/time.hpp"
+
 namespace tuneband {
 
 namespace {

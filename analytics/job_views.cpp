@@ -13,6 +13,7 @@
 #include "analytics/reader.hpp"
 #include "analytics/trial_choice.hpp"
 #include "core/text.hpp"
+#include "core/time.hpp"
 #include "db/row_columns.hpp"
 
 namespace tuneband {

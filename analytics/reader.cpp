@@ -14,6 +14,7 @@
 #include "core/json.hpp"
 #include "core/masked_document.hpp"
 #include "core/text.hpp"
+#include "core/time.hpp"
 #include "db/migrate.hpp"
 #include "db/row_columns.hpp"
 

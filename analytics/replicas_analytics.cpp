@@ -5,6 +5,7 @@
 
 #include "analytics/reader.hpp"
 #include "core/metrics.hpp"
+#include "core/time.hpp"
 #include "db/row_columns.hpp"
 
 namespace tuneband {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/time.hpp"
 #include "db/row_columns.hpp"
 
 namespace tuneband {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/time.hpp"
 #include "scheduler/job_spec.hpp"
 
 namespace tuneband {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/random.hpp"
+#include "core/time.hpp"
 #include "scheduler/job_changes.hpp"
 #include "scheduler/job_spec_parts.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "core/time.hpp"
 
 namespace tuneband {
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "core/time.hpp"
 #include "server/api/api.hpp"
 #include "server/api/capacity.hpp"
 

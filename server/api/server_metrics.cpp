@@ -1,6 +1,7 @@
 #include "server/api/server_metrics.hpp"
 
 #include "core/text.hpp"
+#include "core/time.hpp"
 #include "server/worker_messages.hpp"
 
 namespace tuneband::server {
