@@ -1,6 +1,6 @@
 #include "scheduler/job_changes.hpp"
 
-#include <cmath>
+#include <algorithm>
 
 #include "core/time.hpp"
 #include "scheduler/job_spec.hpp"

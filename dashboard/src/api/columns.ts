@@ -50,16 +50,16 @@ export function tableOfColumns(columns: TrialColumns): TrialTable {
       moreObjectives: (columns.more_objectives ?? []).flatMap((column) => { const value = column[index] ?? null; return value === null ? [] : [numberOf(value)]; }),
       violation: numberOf(columns.violation?.[index] ?? 0),
       started: columns.started[index] ?? null,
-      arrived: columns.arrived?.[index] ?? null,
+      arrived: columns.arrived[index] ?? null,
       ended: columns.ended[index] ?? null,
       trainingSeconds: columns.training_seconds[index] as number,
       replicas: columns.replicas?.[index] ?? 1,
       attempts: columns.attempts[index] as number,
       segments: columns.segments[index] as number,
       worker: columns.workers[columns.worker[index] as number] ?? '',
-      resourceSoFar: columns.resource_so_far?.[index] ?? null,
-      workerSecondsSoFar: columns.worker_seconds_so_far?.[index] ?? null,
-      note: columns.notes?.[String(number)] ?? '',
+      resourceSoFar: columns.resource_so_far[index] ?? null,
+      workerSecondsSoFar: columns.worker_seconds_so_far[index] ?? null,
+      note: columns.notes[String(number)] ?? '',
     };
   });
   table.fill(rows, columns.parameters);

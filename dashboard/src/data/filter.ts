@@ -113,22 +113,20 @@ class Parser {
   }
 
   private either(): Node {
-    const parts = [this.both()];
-    while (this.takes('or', '||')) parts.push(this.both());
-    if (parts.length === 1) return parts[0] as Node;
-    return (table) => {
-      const tests = parts.map((part) => part(table));
-      return (index) => tests.some((test) => test(index));
-    };
+    return this.chain(['or', '||'], () => this.both(), (tests, index) => tests.some((test) => test(index)));
   }
 
   private both(): Node {
-    const parts = [this.one()];
-    while (this.takes('and', '&&')) parts.push(this.one());
+    return this.chain(['and', '&&'], () => this.one(), (tests, index) => tests.every((test) => test(index)));
+  }
+
+  private chain(words: string[], next: () => Node, holds: (tests: Predicate[], index: number) => boolean): Node {
+    const parts = [next()];
+    while (this.takes(...words)) parts.push(next());
     if (parts.length === 1) return parts[0] as Node;
     return (table) => {
       const tests = parts.map((part) => part(table));
-      return (index) => tests.every((test) => test(index));
+      return (index) => holds(tests, index);
     };
   }
 

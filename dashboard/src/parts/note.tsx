@@ -1,9 +1,10 @@
 // What somebody wrote beside a job or a trial: text, and never anything else.
 import type { JSX } from 'preact';
-import { useSignal, type Signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError, transport } from '../api/transport.ts';
+import { transport } from '../api/transport.ts';
 import { FaultNotice } from './notice.tsx';
+import { useAttempt } from './use_attempt.ts';
 
 export type Draft = Signal<string | null>; // null: nobody writes
 
@@ -21,25 +22,14 @@ export function AddNote({ text, draft }: { text: string; draft: Draft }): JSX.El
 }
 
 export function Note({ of, text, draft, save }: NoteProps): JSX.Element | null {
-  const fault = useSignal<ApiError | null>(null);
-  const busy = useSignal(false);
+  const { busy, fault, run: keep } = useAttempt(async () => {
+    await save(draft.peek() ?? '');
+    draft.value = null;
+  });
   const area = useRef<HTMLTextAreaElement>(null);
   const opened = draft.value !== null;
   useEffect(() => { if (opened) area.current?.focus(); }, [opened]);
   if (text === '' && !opened) return null;
-  const keep = async (): Promise<void> => {
-    busy.value = true;
-    fault.value = null;
-    try {
-      await save(draft.peek() ?? '');
-      draft.value = null;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      fault.value = error;
-    } finally {
-      busy.value = false;
-    }
-  };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') draft.value = null;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void keep();

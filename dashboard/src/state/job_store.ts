@@ -1,9 +1,8 @@
 // One job as the page knows it: loaded once, then kept up to date by the server's events.
 import { batch, signal } from '@preact/signals';
 import { serverNow } from '../api/clock.ts';
-import { ApiError } from '../api/transport.ts';
 import * as api from '../api/routes.ts';
-import { transport } from '../api/transport.ts';
+import { ApiError, transport } from '../api/transport.ts';
 import { EventStream, type StreamState } from '../api/stream.ts';
 import type { Decision, Job, JobDetail, Observation, Summary, Trial } from '../api/shapes.ts';
 import { searchedParameters, type Parameter } from '../data/space.ts';

@@ -1,26 +1,16 @@
 // A server without jobs: how to begin.
 import type { JSX } from 'preact';
-import { useSignal } from '@preact/signals';
 import { createJob } from '../../api/routes.ts';
-import { ApiError } from '../../api/transport.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
+import { useAttempt } from '../../parts/use_attempt.ts';
 import { go, hrefOf } from '../../state/place.ts';
 import { exampleDocument } from './example.ts';
 
 export function Welcome(): JSX.Element {
-  const fault = useSignal<ApiError | null>(null);
-  const busy = useSignal(false);
-  const submit = async (): Promise<void> => {
-    busy.value = true;
-    try {
-      const { job } = await createJob({ text: JSON.stringify(exampleDocument), baseDir: '/' });
-      go(['jobs', job.name]);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      fault.value = error;
-      busy.value = false;
-    }
-  };
+  const { busy, fault, run: submit } = useAttempt(async () => {
+    const { job } = await createJob({ text: JSON.stringify(exampleDocument), baseDir: '/' });
+    go(['jobs', job.name]);
+  });
   return (
     <section class="card welcome" aria-label="How to begin">
       <h2>No job yet</h2>

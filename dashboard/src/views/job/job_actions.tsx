@@ -5,8 +5,9 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
 import type { Job, Trial } from '../../api/shapes.ts';
-import { ApiError, transport } from '../../api/transport.ts';
+import { transport } from '../../api/transport.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
+import { useAttempt } from '../../parts/use_attempt.ts';
 import { ended, type JobStore } from '../../state/job_store.ts';
 import { go, hrefOf } from '../../state/place.ts';
 
@@ -149,20 +150,10 @@ interface DialogProps {
 
 function Dialog({ caption, title, confirm, act, allowed = () => true, quiet = false, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  const fault = useSignal<ApiError | null>(null);
-  const busy = useSignal(false);
-  const run = async (): Promise<void> => {
-    busy.value = true;
-    try {
-      await act();
-      dialog.current?.close();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      fault.value = error;
-    } finally {
-      busy.value = false;
-    }
-  };
+  const { busy, fault, run } = useAttempt(async () => {
+    await act();
+    dialog.current?.close();
+  });
   return (
     <>
       <button type="button" onClick={() => { fault.value = null; dialog.current?.showModal(); }}>{caption}</button>

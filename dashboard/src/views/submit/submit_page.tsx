@@ -8,6 +8,7 @@ import type { Fault, JobDocument, Plan } from '../../api/shapes.ts';
 import { documentAgain, documentAround, mergePatch } from '../../data/documents.ts';
 import { jsonPlaces, placeOfPath } from '../../data/json_places.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
+import { useAttempt } from '../../parts/use_attempt.ts';
 import { chosen, go } from '../../state/place.ts';
 import { exampleDocument } from '../home/example.ts';
 import { DocumentForm } from './document_form.tsx';
@@ -117,27 +118,18 @@ function Editor({ start }: { start: Start }): JSX.Element {
   const unitSeconds = useSignal(1);
   const submission = useMemo(() => submissionOf(text.value, baseDir.value, start.like), [text.value, baseDir.value]);
   const checked = useChecked(submission, workers.value, unitSeconds.value);
-  const refusal = useSignal<ApiError | null>(null);
-  const busy = useSignal(false);
+  const { busy, fault: refusal, run: submit } = useAttempt(async () => {
+    const { job } = await api.createJob(submission);
+    go(['jobs', job.name]);
+  });
   const area = useRef<HTMLTextAreaElement>(null);
   const document_ = useMemo(() => parsed(text.value), [text.value]);
 
   useEffect(() => { refusal.value = null; }, [text.value]); // it was of another document
+  useEffect(() => {
+    if (refusal.value) checked.value = { ...checked.peek(), faults: refusal.value.faults };
+  }, [refusal.value]);
 
-  const submit = async (): Promise<void> => {
-    busy.value = true;
-    refusal.value = null;
-    try {
-      const { job } = await api.createJob(submission);
-      go(['jobs', job.name]);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      refusal.value = error;
-      checked.value = { ...checked.peek(), faults: error.faults };
-    } finally {
-      busy.value = false;
-    }
-  };
   const { faults, plan, lost } = checked.value;
   return (
     <>
