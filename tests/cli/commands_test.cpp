@@ -12,6 +12,7 @@
 #include "cli/terminal/interrupts.hpp"
 #include "tests/cli/canned_server.hpp"
 #include "tests/cli/examples.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::cli {
 
@@ -515,10 +516,8 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
   ASSERT_TRUE(write_report({api_, json_console_}, {"7", path}));
   EXPECT_EQ(Json::parse(out_.str()), Json({{"report", path}}));
   ASSERT_TRUE(write_report(session(), {"7", path}));
-  std::ifstream file(path);
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(page, R"(<p>{"job":"direct-marketing","replies":)"
-                  R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
+  EXPECT_EQ(test::read_text(path), R"(<p>{"job":"direct-marketing","replies":)"
+                                   R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
 }
 
 // Of the best trial and of the one in which a rule found something; a curve has 32 bytes, and there is room for three.
@@ -716,8 +715,7 @@ TEST_F(Commands, ExportWritesTheFileWholeOrNotAtAll) {
   server_.answer("GET /v1/jobs/7/analytics?format=csv", "number,eta\r\n0,0.1\r\n");
   const std::string path = directory_ + "/trials.csv";
   ASSERT_TRUE(export_job(session(), {"7", path, true}));
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "number,eta\r\n0,0.1\r\n");
+  EXPECT_EQ(test::read_text(path), "number,eta\r\n0,0.1\r\n");
 
   const std::string none = directory_ + "/none.csv";
   EXPECT_FALSE(export_job(session(), {"nobody", none, true}));

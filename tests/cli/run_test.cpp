@@ -22,6 +22,7 @@
 #include "cli/terminal/terminal.hpp"
 #include "core/json.hpp"
 #include "tests/net/loopback_server.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::cli {
 
@@ -150,6 +151,8 @@ class Run : public testing::Test {
   Child start(const std::vector<std::string>& arguments, unsigned short terminal_width = 0) const {
     return Child(arguments, directory_, terminal_width);
   }
+  // What the child that was started last wrote to its other output.
+  std::string notes() const { return test::read_text(directory_ + "/notes.txt"); }
 
   std::string directory_ = testing::TempDir() + "cli_run_" + std::to_string(getpid());
 };
@@ -202,9 +205,7 @@ TEST_F(Run, AJobThatFailsHasStatusOne) {
 TEST_F(Run, ARefusedJobHasStatusTwoAndLeavesNothingBehind) {
   Child child = start({"run", write_job(kTwoSteps, {{"max_trail", 4}})});
   EXPECT_EQ(child.wait(), 2);
-  std::ifstream notes(directory_ + "/notes.txt");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(notes), {}),
-            "tuneband: limits.max_trail: unknown field (did you mean `max_trials`?)\n");
+  EXPECT_EQ(notes(), "tuneband: limits.max_trail: unknown field (did you mean `max_trials`?)\n");
   EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
 }
 
@@ -216,8 +217,7 @@ TEST_F(Run, AJobThatNeedsMoreWorkersThanItIsGivenEndsWithThatSentence) {
   std::ofstream(directory_ + "/job.json") << job;
   Child child = start({"run", "job.json", "--workers", "2"});
   EXPECT_EQ(child.wait(), 2) << child.said();
-  std::ifstream notes(directory_ + "/notes.txt");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(notes), {}),
+  EXPECT_EQ(notes(),
             "tuneband: trainer.replicas: asks for 3 workers at once for one trial: with 2 it could never start (give it "
             "`--workers 3`, or lower it)\n");
   EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
@@ -280,8 +280,7 @@ std::map<std::string, std::string> contents_of(const fs::path& directory) {
   std::map<std::string, std::string> contents;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     if (!entry.is_regular_file()) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    contents[entry.path().string()] = std::string(std::istreambuf_iterator<char>(file), {});
+    contents[entry.path().string()] = test::read_text(entry.path());
   }
   return contents;
 }
@@ -371,12 +370,10 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   ASSERT_EQ(best.wait(), 0);
   const std::string model = Json::parse(best.said()).at("model");
   EXPECT_EQ(start({"predict", model, "new.csv", "-o", "answer.csv"}).wait(), 0);
-  std::ifstream answer(directory_ + "/answer.csv");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(answer), {}), by_job.said());
+  EXPECT_EQ(test::read_text(directory_ + "/answer.csv"), by_job.said());
   const std::string pipe = "/proc/self/fd/1";  // a file to the worker program
   EXPECT_EQ(start({"predict", model, pipe}).wait(), 2);
-  std::ifstream notes(directory_ + "/notes.txt");
-  EXPECT_NE(std::string(std::istreambuf_iterator<char>(notes), {}).find(pipe + ": is no regular file"), std::string::npos);
+  EXPECT_NE(notes().find(pipe + ": is no regular file"), std::string::npos);
   Child tabs = start({"predict", model, "tabs.csv", "--delimiter", "\\t"});
   EXPECT_EQ(tabs.wait(), 0);
   EXPECT_EQ(tabs.said(), by_job.said());
@@ -441,8 +438,7 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
                                    {{"metric", "validation-logloss"}, {"goal", "minimize"}}})},
        {"trainer", {{"eval_metric", {"auc", "logloss"}}}}});
   EXPECT_EQ(start({"ensemble", "several", "--data-dir", "kept"}).wait(), 2);
-  std::ifstream notes(directory_ + "/notes.txt");
-  EXPECT_NE(std::string(std::istreambuf_iterator<char>(notes), {}).find("objectives: are several"), std::string::npos);
+  EXPECT_NE(notes().find("objectives: are several"), std::string::npos);
 }
 
 // A worker program that takes its time stands for a large model.
@@ -476,8 +472,7 @@ TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
   const auto said_of = [this](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "predict");
     EXPECT_EQ(start(arguments).wait(), 2);
-    std::ifstream file(directory_ + "/notes.txt");
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    return notes();
   };
   EXPECT_NE(said_of({"trials/9/model.ubj", "new.csv"}).find("trials/9/model.ubj: there is no such file"), std::string::npos);
   EXPECT_NE(said_of({"model.ubj", "new.csv", "--trial", "1"}).find("--trial: is of a job, and model.ubj is a file"),
@@ -486,10 +481,6 @@ TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
 
 TEST_F(Run, ADirectoryIsOnlyLookedAt) {
   ASSERT_EQ(start({"run", write_job(kTwoSteps, {{"max_trials", 2}}), "--workers", "1", "--data-dir", "kept"}).wait(), 0);
-  const auto notes = [this] {
-    std::ifstream file(directory_ + "/notes.txt");
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
   for (const std::vector<std::string>& changing : std::vector<std::vector<std::string>>{
            {"stop", "steps"}, {"stop", "steps", "0"}, {"delete", "steps"}, {"submit", "job.json"}, {"watch", "steps"}}) {
     std::vector<std::string> arguments = changing;

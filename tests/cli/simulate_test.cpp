@@ -9,6 +9,7 @@
 #include "cli/commands/commands.hpp"
 #include "tests/cli/canned_server.hpp"
 #include "tests/cli/examples.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::cli {
 
@@ -23,11 +24,6 @@ class SimulateCommand : public testing::Test {
     const std::string path = directory_ + "/" + name;
     std::ofstream(path) << text;
     return path;
-  }
-
-  std::string text_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
   }
 
   Finished simulate(SimulateOptions options) { return simulate_job(console_, options); }
@@ -62,9 +58,9 @@ TEST_F(SimulateCommand, PutsSchedulersAndSamplersSideBySideAndWritesCsvAndAChart
   }
   EXPECT_NE(out_.str().find("9 configurations of acc, best 9 at 3, median 3"), std::string::npos) << out_.str();
   EXPECT_EQ(err_.str(), "");
-  const std::string csv = text_of(options.csv);
+  const std::string csv = test::read_text(options.csv);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 2 * 2 * 3);
-  EXPECT_TRUE(text_of(options.plot).ends_with("</svg>\n"));
+  EXPECT_TRUE(test::read_text(options.plot).ends_with("</svg>\n"));
 }
 
 TEST_F(SimulateCommand, PrintsJsonForPrograms) {
@@ -270,7 +266,7 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainWhateverItsNamesAreLike) {
   exported.output = directory_ + "/exported.csv";
   exported.curves = true;
   ASSERT_TRUE(export_job({api, console_}, exported));
-  EXPECT_EQ(text_of(exported.output),
+  EXPECT_EQ(test::read_text(exported.output),
             "config,state,seconds_per_unit,parameter:config,parameter:seconds_per_unit,parameter:state,parameter:time_3,"
             "metric:time_1,metric:time_3\n"
             "0,completed,2,1,0,on,0.0,5,4\n1,completed,2,2,2,off,0.5,4,3\n2,completed,2,3,4,off,1.0,3,2\n");
@@ -328,7 +324,7 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
   exported.curves = true;
   const auto written = export_job({api, console_}, exported);
   ASSERT_TRUE(written) << describe(written.error().errors.front()) << server.requests().back();
-  EXPECT_EQ(text_of(exported.output),
+  EXPECT_EQ(test::read_text(exported.output),
             "config,state,seconds_per_unit,eta,validation-auc_3,validation-auc_9\n"
             "0,completed,2,0.1,0.53,0.59\n1,stopped,2,0.2,0.53,\n2,stopped,2,0.30000000000000004,nan,\n");
 

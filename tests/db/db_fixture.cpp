@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 namespace tuneband::testing {
@@ -113,13 +111,6 @@ ObservationRow observation(std::int64_t job, int number, std::int64_t resource, 
 }
 
 void commit(Store& store, const std::vector<Write>& writes) { store.commit(writes); }
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::string message_of(const std::function<void()>& action) {
   try {

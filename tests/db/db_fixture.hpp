@@ -11,6 +11,7 @@
 
 #include "analytics/reader.hpp"
 #include "db/store.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::testing {
 
@@ -59,7 +60,7 @@ Json parsed(const Result<Read>& read) {
 
 void commit(Store& store, const std::vector<Write>& writes);
 
-std::string read_text(const std::string& path);
+using test::read_text;
 std::string message_of(const std::function<void()>& action);  // of the SqliteError that it throws; empty: none
 
 }  // namespace tuneband::testing

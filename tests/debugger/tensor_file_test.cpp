@@ -5,12 +5,12 @@
 #include <map>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <tuple>
 
 #include "debugger/files/tensor_format.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::debugger::files {
 
@@ -206,9 +206,7 @@ TEST_F(TensorFile, WhateverIsWrittenIsReadByNameStepAndMode) {
 
 TEST_F(TensorFile, TornAtAnyByteItHasEveryStepBeforeTheTear) {
   write_steps(1, 0, 4);
-  std::stringstream bytes;
-  bytes << std::ifstream(file(1), std::ios::binary).rdbuf();
-  const std::string whole = bytes.str();
+  const std::string whole = tuneband::test::read_text(file(1));
   const std::size_t per_step = 32 + 13;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(file(1), std::ios::binary) << whole.substr(0, size);

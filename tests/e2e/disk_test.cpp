@@ -24,6 +24,7 @@
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -153,11 +154,6 @@ class DiskTest : public testing::Test {
     return run_program("tuneband-server", "--check --data-dir " + data_dir);
   }
 
-  static std::string bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-
   // A data directory with one job that has ended, without a journal beside the database.
   std::string used_data_dir() {
     const std::string path = directory_ / "used";
@@ -185,7 +181,7 @@ class DiskTest : public testing::Test {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(data_dir)) {
       const std::string name = entry.path().filename();
       if (name == "lock" || name.ends_with("-shm")) continue;
-      all[entry.path()] = entry.is_regular_file() ? bytes_of(entry.path()) : "";
+      all[entry.path()] = entry.is_regular_file() ? read_text(entry.path()) : "";
     }
     return all;
   }
@@ -468,7 +464,7 @@ TEST_F(DiskTest, WhatStandsOnAReadOnlyDiskCanBeLookedAtAndNotChanged) {
 TEST_F(DiskTest, ADamagedDatabaseIsRefusedAndLeftAsItIs) {
   const std::string data_dir = used_data_dir();
   const std::string database = data_dir + "/tuneband.db";
-  const std::string sound = bytes_of(database);
+  const std::string sound = read_text(database);
   for (const double where : {0.0, 0.3, 0.6, 0.9}) {
     std::string damaged = sound;
     const std::size_t at = static_cast<std::size_t>(where * static_cast<double>(sound.size())) / 4096 * 4096;
@@ -479,7 +475,7 @@ TEST_F(DiskTest, ADamagedDatabaseIsRefusedAndLeftAsItIs) {
     const auto [status, said] = start_in_vain(data_dir);
     EXPECT_EQ(status, 1) << where << ": " << said;
     EXPECT_THAT(said, HasSubstr(database)) << where;
-    EXPECT_EQ(bytes_of(database), damaged) << where << ": it was written to";
+    EXPECT_EQ(read_text(database), damaged) << where << ": it was written to";
   }
   std::ofstream(database, std::ios::binary) << sound;
   EXPECT_EQ(check(data_dir).first, 0);
@@ -552,12 +548,12 @@ TEST_F(DiskTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {
   const std::string data_dir = used_data_dir();
   const std::string database = data_dir + "/tuneband.db";
   Connection::open_to_write(database).execute("PRAGMA user_version = 99");
-  const std::string bytes = bytes_of(database);
+  const std::string bytes = read_text(database);
   for (const auto& [status, said] : {start_in_vain(data_dir), check(data_dir)}) {
     EXPECT_EQ(status, 1);
     EXPECT_THAT(said, HasSubstr("newer version"));
   }
-  EXPECT_EQ(bytes_of(database), bytes);
+  EXPECT_EQ(read_text(database), bytes);
 }
 
 TEST_F(DiskTest, ADatabaseOfAnOlderVersionWhoseJobCannotGoOnIsLeftToThatVersion) {
@@ -566,7 +562,7 @@ TEST_F(DiskTest, ADatabaseOfAnOlderVersionWhoseJobCannotGoOnIsLeftToThatVersion)
   const std::string database = data_dir + "/tuneband.db";
   {
     Connection connection = Connection::open_to_write(database);
-    connection.execute(bytes_of(std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_26.dump"));
+    connection.execute(read_text(std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_26.dump"));
     connection.execute("UPDATE jobs SET spec_json = json_set(spec_json, '$.scheduler.type', 'of another version')");
   }
   const auto [status, said] = start_in_vain(data_dir);

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -24,6 +23,7 @@
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -106,10 +106,7 @@ class KillsTest : public testing::Test {
   }
 
   std::string units_file() const { return directory_ / "units"; }
-  std::int64_t units_trained() const {
-    std::ifstream file(units_file());
-    return std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
-  }
+  std::int64_t units_trained() const { return std::ranges::count(read_text(units_file()), '\n'); }
 
   std::unique_ptr<RunningServer> start(const std::string& name) {
     return std::make_unique<RunningServer>(directory_ / name, kWorkersToKill,
@@ -262,8 +259,7 @@ TEST_F(KillsTest, AWorkerThatWakesUpAfterItsLeaseLeavesTheModelThatTheOtherCompl
   ::kill(late, SIGCONT);
   server.send(SIGTERM);  // the workers end what they are at first
   EXPECT_EQ(server.wait(), 0);
-  std::ifstream file(directory_ / "late/jobs/" + id + "/trials/0/model.ubj", std::ios::binary);
-  EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(file), {}) == completed);
+  EXPECT_TRUE(read_text(directory_ / "late/jobs/" + id + "/trials/0/model.ubj") == completed);
   EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "late/jobs/" + id + "/trials/0/checkpoint"));
 }
 

@@ -11,6 +11,7 @@
 #include "core/random.hpp"
 #include "tests/fuzz/mutation.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::fuzz {
 
@@ -25,10 +26,7 @@ std::vector<std::string> corpus_of(std::string_view target) {
   }
   std::sort(files.begin(), files.end());  // so that mutations are the same everywhere
   std::vector<std::string> inputs;
-  for (const fs::path& path : files) {
-    std::ifstream file(path, std::ios::binary);
-    inputs.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
+  for (const fs::path& path : files) inputs.push_back(test::read_text(path));
   return inputs;
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/http/api_fixture.hpp"
+#include "tests/text_files.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::test {
@@ -38,10 +39,6 @@ class ApiEnsembleTest : public ApiTest {
     fs::permissions(program, fs::perms::owner_all);
   }
   std::string asked(const std::string& what) const { return directory_ / what; }
-  std::string text_of(const std::string& path) const {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
 
   std::string job_;
 };
@@ -59,8 +56,8 @@ TEST_F(ApiEnsembleTest, IsWhatTheWorkerProgramMakesOfTheBestTrialsThatLeftAModel
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.header("content-type"), "application/octet-stream");
   EXPECT_EQ(reply.body, std::string("one\0model", 9));
-  EXPECT_EQ(text_of(asked("arguments")), "--ensemble --end-with-parent\n");
-  const Json order = Json::parse(text_of(asked("order")));
+  EXPECT_EQ(read_text(asked("arguments")), "--ensemble --end-with-parent\n");
+  const Json order = Json::parse(read_text(asked("order")));
   EXPECT_EQ(order.at("job").at("name"), "whole");
   const auto model = [&](const Json& trial) {
     const int number = trial.at("number");

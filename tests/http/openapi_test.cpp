@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "tests/api/api_description.hpp"
 #include "tests/http/api_fixture.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -164,11 +163,9 @@ TEST(ApiDescriptionTest, FindsWhatIsNotAsDescribed) {
 
 // docs/api.md names the routes for people.
 TEST_F(OpenapiTest, TheGuideForPeopleNamesEveryRoute) {
-  std::ifstream file(TUNEBAND_SOURCE_DIR "/docs/api.md");
-  std::stringstream guide;
-  guide << file.rdbuf();
+  const std::string guide = read_text(TUNEBAND_SOURCE_DIR "/docs/api.md");
   for (const server::Route& route : api_->routes()) {
-    EXPECT_THAT(guide.str(), testing::HasSubstr("`" + route.method + " " + route.pattern + "`"));
+    EXPECT_THAT(guide, testing::HasSubstr("`" + route.method + " " + route.pattern + "`"));
   }
 }
 

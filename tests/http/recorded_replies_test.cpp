@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/http/api_fixture.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -23,11 +24,6 @@ const std::set<std::string> kSecondsOfTheClock = {"wall_seconds", "queue_seconds
                                                   "training_seconds_without_stopping"};
 constexpr double kSomeSeconds = 0.25;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class RecordedReplies : public ApiTest {
  protected:
   void record(const std::string& name, const RawReply& reply, int status = 200) {
@@ -37,7 +33,7 @@ class RecordedReplies : public ApiTest {
     const std::string text = json.dump(1) + "\n";
     const fs::path golden = kReplies / (name + ".json");
     if (std::getenv("TUNEBAND_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-    EXPECT_EQ(text, text_of(golden)) << "TUNEBAND_UPDATE_GOLDEN=1 rewrites " << golden;
+    EXPECT_EQ(text, read_text(golden)) << "TUNEBAND_UPDATE_GOLDEN=1 rewrites " << golden;
   }
 
   // A job of XGBoost over data that nobody opens: its workers are played.

@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 
@@ -26,14 +27,12 @@ std::vector<std::filesystem::path> scripts() {
 class Script : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Script, GivesTheOutputThatIsWrittenInIt) {
-  std::ifstream file(GetParam());
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::string now = run_script(text.str());
+  const std::string text = read_text(GetParam());
+  const std::string now = run_script(text);
   if (std::getenv(kRewrite) != nullptr) {
     std::ofstream(GetParam()) << now;
   } else {
-    EXPECT_EQ(now, text.str()) << "when the new output is right, run once with " << kRewrite << "=1 and read the difference";
+    EXPECT_EQ(now, text) << "when the new output is right, run once with " << kRewrite << "=1 and read the difference";
   }
 }
 

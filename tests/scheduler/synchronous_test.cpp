@@ -2,14 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
 #include "tests/scheduler/choices.hpp"
 #include "tests/scheduler/policy_driver.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 
@@ -216,15 +215,13 @@ TEST(SynchronousGolden, HyperbandOf27And1And3PromotesTheTrialsOfTheGoldenFile) {
   const Outcomes values = [](int trial, std::int64_t resource) -> std::optional<double> {
     return shuffled_value(27, trial, resource);
   };
-  std::ifstream file(TUNEBAND_SOURCE_DIR "/tests/scheduler/golden/hyperband_27_1_3.txt");
-  std::stringstream golden;
-  golden << file.rdbuf();
+  const std::string golden = read_text(TUNEBAND_SOURCE_DIR "/tests/scheduler/golden/hyperband_27_1_3.txt");
   EXPECT_EQ("promoted\n" + text_of(barrier_rule(spec, Goal::maximize, trials, values).promoted),
-            golden.str().substr(0, golden.str().find("completed")));
+            golden.substr(0, golden.find("completed")));
   for (const int workers : {1, 4, 13, 49}) {
     PolicyDriver driver(spec, Goal::maximize, trials, workers, values);
     while (!driver.running().empty()) driver.finish(driver.running().size() / 2);
-    EXPECT_EQ("promoted\n" + text_of(driver.promoted()) + "completed\n" + text_of(driver.completed()), golden.str())
+    EXPECT_EQ("promoted\n" + text_of(driver.promoted()) + "completed\n" + text_of(driver.completed()), golden)
         << "with " << workers << " workers";
   }
 }

@@ -10,7 +10,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -19,11 +18,13 @@
 #include "tests/os/limited_group.hpp"
 #include "tests/server/loop_until.hpp"
 #include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::server {
 namespace {
 
 using test::loop_until;
+using test::read_text;
 using test::TemporaryDirectory;
 
 // The process control is under test here, not the worker: a shell that waits on a fifo for ever is easier to make misbehave.
@@ -87,11 +88,6 @@ class SupervisorTest : public testing::Test {
   }
 
   std::int64_t pid(std::size_t index) { return supervisor_->workers().at(index).pid; }
-
-  std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
 
   TemporaryDirectory directory_;
   boost::asio::io_context loop_;
@@ -202,7 +198,7 @@ TEST_F(SupervisorTest, AWorkerThatNeedsLongerToEndIsGivenAsLong) {
   options.grace_ms = 0;
   start(options, kIgnoresTerm);
   worker_syncs(0, "w");
-  ASSERT_TRUE(loop_until(loop_, [&] { return text_of(data_dir_.worker_log("local-0")) == "started\n"; }));
+  ASSERT_TRUE(loop_until(loop_, [&] { return read_text(data_dir_.worker_log("local-0")) == "started\n"; }));
   bool stopped = false;
   supervisor_->stop(kLongMs, [&] { stopped = true; });
   loop_.poll();
@@ -276,7 +272,7 @@ TEST_F(SupervisorTest, AWorkerOfAnotherVersionIsReplaced) {
   start(with_workers(1));
   const std::int64_t before = pid(0);
   supervisor_.reset();
-  Json recorded = Json::parse(text_of(data_dir_.worker_file("local-0")));
+  Json recorded = Json::parse(read_text(data_dir_.worker_file("local-0")));
   recorded["version"] = "0.0.1";
   std::ofstream(data_dir_.worker_file("local-0")) << recorded;
   start(with_workers(1));
@@ -297,7 +293,7 @@ TEST_F(SupervisorTest, AProcessThatGotTheOldPidIsLeftAlone) {
 TEST_F(SupervisorTest, AWorkerThatDiesAtOnceIsStartedAgainAndAgain) {
   start(with_workers(1), kDiesAtOnce);
   const auto starts = [&] {
-    const std::string log = text_of(data_dir_.worker_log("local-0"));
+    const std::string log = read_text(data_dir_.worker_log("local-0"));
     return std::count(log.begin(), log.end(), '\n');
   };
   EXPECT_TRUE(loop_until(loop_, [&] { return starts() >= 5; }));

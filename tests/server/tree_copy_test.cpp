@@ -8,12 +8,12 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -50,8 +50,7 @@ TEST_F(TreeCopyTest, CopiesEverythingBelow) {
   fs::create_directories(from_ / "2/empty");
   TreeCopy copy(from_, to_, {});
   copy.copy_all();
-  std::ifstream log(to_ / "1/trials/0/log.txt");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "said");
+  EXPECT_EQ(test::read_text(to_ / "1/trials/0/log.txt"), "said");
   EXPECT_TRUE(copied("1/trials/0/checkpoint/3.ubj"));
   EXPECT_TRUE(copied("2/empty"));
   EXPECT_EQ(copy.files(), 2U);

@@ -7,6 +7,7 @@
 
 #include "simulator/csv.hpp"
 #include "tests/simulator/temporary_file.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::test {
 
@@ -68,10 +69,9 @@ TEST(Csv, TellsOfFilesThatAreNotThereOrCutOff) {
   const auto missing = read_csv("/nowhere/at/all.csv");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
-  std::string packed = *read_text(directory.write("whole", "x"));
+  std::string packed = *tuneband::read_text(directory.write("whole", "x"));
   const std::string path = directory.write_gzip("t.gz", std::string(100'000, 'a') + "b\n1,2\n");
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const std::string bytes = read_text(path);
   const auto cut = read_csv(directory.write("cut.gz", bytes.substr(0, bytes.size() - 12)));
   EXPECT_FALSE(cut);
 }

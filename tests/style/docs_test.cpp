@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include "tests/style/source_tree.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::style {
 
@@ -27,12 +27,7 @@ std::vector<Document> documents() {
     if (entry.path().extension() == ".md") paths.push_back(entry.path());
   }
   std::vector<Document> all;
-  for (const fs::path& path : paths) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    all.push_back({path, text.str()});
-  }
+  for (const fs::path& path : paths) all.push_back({path, test::read_text(path)});
   return all;
 }
 

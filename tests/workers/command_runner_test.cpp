@@ -13,8 +13,9 @@
 #include <utility>
 
 #include "tests/os/limited_group.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "tests/workers/recording_reporter.hpp"
-#include "tests/workers/text_files.hpp"
 #include "workers/trial_runner.hpp"
 
 namespace tuneband::workers {

@@ -14,8 +14,8 @@
 #include <random>
 
 #include "os/pidfd.hpp"
+#include "tests/text_files.hpp"
 #include "tests/workers/group_server.hpp"
-#include "tests/workers/text_files.hpp"
 #include "tests/xgboost/group_fixture.hpp"
 
 extern char** environ;
@@ -234,8 +234,7 @@ TEST_F(GroupProgramTest, OneThatHasReplacedItselfEndsWithItsGuardian) {
     signal(1, SIGSTOP);
     server_.take_back();
     EXPECT_TRUE(server_.wait_until_idle({"rank-0"}));
-    std::ifstream file("/proc/" + std::to_string(server_.last_request("rank-0").pid) + "/environ");
-    const std::string given{std::istreambuf_iterator<char>(file), {}};
+    const std::string given = test::read_text("/proc/" + std::to_string(server_.last_request("rank-0").pid) + "/environ");
     has_replaced_itself = given.find("TUNEBAND_WORKER_ID=rank-0-") != std::string::npos;
     if (has_replaced_itself) break;
     signal(1, SIGCONT);

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/workers/text_files.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {

@@ -9,7 +9,8 @@
 #include <fstream>
 
 #include "jobs/path_text.hpp"
-#include "tests/workers/text_files.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {

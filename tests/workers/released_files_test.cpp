@@ -4,7 +4,8 @@
 
 #include <filesystem>
 
-#include "tests/workers/text_files.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/segment_dir.hpp"

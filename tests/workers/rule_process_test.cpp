@@ -6,7 +6,8 @@
 
 #include <csignal>
 
-#include "tests/workers/text_files.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {

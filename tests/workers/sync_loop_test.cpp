@@ -8,8 +8,9 @@
 #include <future>
 
 #include "scheduler/waiting.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "tests/workers/sync_server.hpp"
-#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {

@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "tests/workers/recording_reporter.hpp"
-#include "tests/workers/text_files.hpp"
 #include "workers/exit_class.hpp"
 #include "workers/tensor_recorder.hpp"
 #include "workers/trial_log.hpp"

@@ -10,7 +10,8 @@
 
 #include "debugger/files/array_formats.hpp"
 #include "debugger/files/tensor_reader.hpp"
-#include "tests/workers/text_files.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "workers/command/named_numbers.hpp"
 
 namespace tuneband::workers {

@@ -4,7 +4,8 @@
 
 #include <filesystem>
 
-#include "tests/workers/text_files.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "workers/machine_fault.hpp"
 
 namespace tuneband::workers {

@@ -12,8 +12,9 @@
 #include "core/json.hpp"
 #include "os/pidfd.hpp"
 #include "os/process_table.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "tests/workers/sync_server.hpp"
-#include "tests/workers/text_files.hpp"
 #include "workers/command/process.hpp"
 
 extern char** environ;

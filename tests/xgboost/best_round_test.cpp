@@ -90,7 +90,7 @@ TEST_F(BestRound, IsRememberedThroughAPause) {
   ASSERT_TRUE(rest.result.kept);
   EXPECT_EQ(rest.result.kept->resource, expected.result.kept->resource);
   EXPECT_TRUE(paused.model() == whole.model());
-  EXPECT_TRUE(test::read_file(paused.checkpoint(24)) == test::read_file(whole.checkpoint(24)));
+  EXPECT_TRUE(test::read_text(paused.checkpoint(24)) == test::read_text(whole.checkpoint(24)));
 }
 
 TEST_F(BestRound, StoresNoModelWhereALowerRungHasABetterOne) {

@@ -76,7 +76,7 @@ TEST_F(Ensembles, AreWorthMoreOnTheValidationRowsThanTheBestModel) {
   EXPECT_NEAR(weights, 1, 1e-9);
   EXPECT_GT(reply.at("members").size(), 1U);
   EXPECT_FALSE(reply.contains("test_value")) << "the job has no such rows";
-  const auto model = XgboostBooster::of_model(test::read_file(order.output));
+  const auto model = XgboostBooster::of_model(test::read_text(order.output));
   EXPECT_EQ(Json::parse(*model->attribute("tuneband_ensemble")), reply);
 }
 

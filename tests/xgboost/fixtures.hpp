@@ -5,15 +5,14 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/random.hpp"
 #include "tests/temporary_directory.hpp"
+#include "tests/text_files.hpp"
 #include "workers/trial_runner.hpp"
 
 namespace tuneband::workers::test {
@@ -23,10 +22,7 @@ class TemporaryDir : public tuneband::test::TemporaryDirectory {
   std::string path(const std::string& name) const { return *this / name; }
 };
 
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using tuneband::test::read_text;
 
 // "a,b,city,y": two numbers with gaps, a text, and a label of `classes` classes that depends on all of them, with noise.
 inline std::string made_up_csv(std::size_t rows, int classes = 2) {
@@ -112,8 +108,8 @@ class TrialUnderTest {
   std::string checkpoint(std::int64_t resource) const {
     return protocol::checkpoint_dir(order_.trial_dir, order_.files_epoch) + "/" + std::to_string(resource) + ".ubj";
   }
-  std::string model() const { return read_file(model_file()); }
-  std::string log() const { return read_file(order_.trial_dir + "/log.txt"); }
+  std::string model() const { return read_text(model_file()); }
+  std::string log() const { return read_text(order_.trial_dir + "/log.txt"); }
   std::string file(const std::string& name) const { return order_.trial_dir + "/" + name; }
   protocol::AssignmentOrder& order() { return order_; }
 

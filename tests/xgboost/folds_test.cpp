@@ -303,7 +303,7 @@ TEST_F(CrossValidation, ACheckpointWhoseFoldsAreDamagedIsNotUsed) {
   TrialUnderTest trial(trainer(), configuration());
   ASSERT_EQ(trial.run(*worker(), 0, 4).result.exit, kExitCompleted);
   const std::string folds = trial.checkpoint(4).substr(0, trial.checkpoint(4).size() - 3) + "folds";
-  std::string bytes = test::read_file(folds);
+  std::string bytes = test::read_text(folds);
   ASSERT_FALSE(bytes.empty());
   bytes[bytes.size() / 2] ^= 1;
   std::ofstream(folds, std::ios::binary) << bytes;

@@ -38,7 +38,7 @@ std::vector<std::string> exits_of(const std::vector<TrialOutcome>& outcomes) {
   return exits;
 }
 
-std::string log_of(const TrialUnderTest& trial, int rank) { return test::read_file(trial.file(protocol::log_file_of(rank))); }
+std::string log_of(const TrialUnderTest& trial, int rank) { return test::read_text(trial.file(protocol::log_file_of(rank))); }
 
 class XgboostGroups : public testing::Test {
  protected:

@@ -131,7 +131,7 @@ TEST_F(TestRows, ChangeNothingButTheirOwnValue) {
   const Json document = trainer(data_.path("test.csv"));
   TrialUnderTest honest(document, configuration());
   const auto expected = honest.run(*worker(), 0, kRoundsOfTest);
-  std::string flipped = test::read_file(data_.path("test.csv"));
+  std::string flipped = test::read_text(data_.path("test.csv"));
   for (std::size_t end = flipped.find('\n'); (end = flipped.find('\n', end + 1)) != std::string::npos;)
     flipped[end - 1] = flipped[end - 1] == '0' ? '1' : '0';
   data_.write("test.csv", flipped);

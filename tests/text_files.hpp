@@ -5,8 +5,6 @@
 #include <sstream>
 #include <string>
 
-#include "tests/temporary_directory.hpp"
-
 namespace tuneband::test {
 
 inline std::string read_text(const std::string& path) {
