@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,6 +19,7 @@
 #include "db/connection.hpp"
 #include "os/control_group.hpp"
 #include "tests/file_size_limit.hpp"
+#include "tests/run_program.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace tuneband::cli {
@@ -280,23 +279,18 @@ TEST_F(Doctor, ChecksThatNeedAProgramWhichIsNotWellAreNotMade) {
   for (const char* name : {"tuneband", "tuneband-server"}) {
     std::filesystem::copy_file(std::string(TUNEBAND_BIN_DIR "/") + name, directory_ / name);
   }
-  FILE* pipe =
-      popen(((directory_ / "tuneband") + " doctor --server http://127.0.0.1:1 --data-dir " + (directory_ / "data")).c_str(), "r");
-  std::string text;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
-  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 1);
-  EXPECT_THAT(text, HasSubstr("tuneband-worker: No such file"));
-  EXPECT_THAT(text, HasSubstr("not looked at: it needs tuneband-worker"));
+  const test::Ran ran =
+      test::run_program((directory_ / "tuneband") + " doctor --server http://127.0.0.1:1 --data-dir " + (directory_ / "data"));
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.output, HasSubstr("tuneband-worker: No such file"));
+  EXPECT_THAT(ran.output, HasSubstr("not looked at: it needs tuneband-worker"));
 }
 
 TEST_F(Doctor, ItsReportIsJsonWhenAskedAndItsStatusSaysWhetherAllIsWell) {
   const std::string command = TUNEBAND_BIN_DIR "/tuneband --json doctor --server http://127.0.0.1:1 --data-dir ";
   const auto run = [&](const std::string& data_dir) {
-    FILE* pipe = popen((command + data_dir).c_str(), "r");
-    std::string text;
-    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
-    const int status = pclose(pipe);
-    return std::pair(WEXITSTATUS(status), Json::parse(text));
+    const test::Ran ran = test::run_program(command + data_dir);
+    return std::pair(ran.status, Json::parse(ran.output));
   };
   const auto [well, findings] = run(directory_.path());
   EXPECT_EQ(well, 0) << findings;

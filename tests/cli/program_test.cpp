@@ -1,36 +1,23 @@
 // The program itself: arguments and exit status.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "tests/run_program.hpp"
+
 namespace tuneband::cli {
 
 namespace {
 
-struct Ran {
-  int status = -1;
-  std::string output;  // both streams
-};
+using test::Ran;
 
-// `before`: what the shell does first.
+// Its output is that of both streams. `before`: what the shell does first.
 Ran run_program(const std::string& program, const std::string& arguments, const std::string& before = "") {
-  const std::string command =
-      "exec 2>&1 </dev/null; " + before + "exec " + std::string(TUNEBAND_BIN_DIR) + "/" + program + " " + arguments;
-  Ran ran;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return ran;
-  std::array<char, 4096> buffer{};
-  for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) ran.output.append(buffer.data(), size);
-  const int status = pclose(pipe);
-  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return ran;
+  return test::run_program("exec 2>&1 </dev/null; " + before + "exec " + TUNEBAND_BIN_DIR "/" + program + " " + arguments);
 }
 
 Ran run_tuneband(const std::string& arguments) { return run_program("tuneband", arguments); }

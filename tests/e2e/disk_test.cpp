@@ -7,10 +7,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -23,6 +21,7 @@
 #include "server/engine.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
+#include "tests/run_program.hpp"
 #include "tests/temporary_directory.hpp"
 #include "tests/text_files.hpp"
 
@@ -138,21 +137,13 @@ class DiskTest : public testing::Test {
 
   static std::string log_of(const std::string& data_dir) { return os::read_small_file(data_dir + ".log").value_or(""); }
 
-  static std::pair<int, std::string> run_program(const std::string& name, const std::string& arguments) {
-    const std::string command = std::string(TUNEBAND_BIN_DIR) + "/" + name + " " + arguments + " 2>&1";
-    std::string said;
-    FILE* program = ::popen(command.c_str(), "r");
-    if (program == nullptr) return {-1, ""};
-    for (int c = std::fgetc(program); c != EOF; c = std::fgetc(program)) said += static_cast<char>(c);
-    const int status = ::pclose(program);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, said};
+  static Ran run_program(const std::string& name, const std::string& arguments) {
+    return test::run_program(std::string(TUNEBAND_BIN_DIR) + "/" + name + " " + arguments + " 2>&1");
   }
-  static std::pair<int, std::string> start_in_vain(const std::string& data_dir) {
+  static Ran start_in_vain(const std::string& data_dir) {
     return run_program("tuneband-server", "--port 0 --workers 0 --data-dir " + data_dir);
   }
-  static std::pair<int, std::string> check(const std::string& data_dir) {
-    return run_program("tuneband-server", "--check --data-dir " + data_dir);
-  }
+  static Ran check(const std::string& data_dir) { return run_program("tuneband-server", "--check --data-dir " + data_dir); }
 
   // A data directory with one job that has ended, without a journal beside the database.
   std::string used_data_dir() {
@@ -257,7 +248,7 @@ TEST_F(DiskTest, AServerWhoseDataDirectoryIsRemovedOrMovedRefusesJobsAndEnds) {
     fs::remove_all(data_dir);
   }
   const RunningServer moved_back(away, 0);
-  EXPECT_EQ(check(away).first, 0);
+  EXPECT_EQ(check(away).status, 0);
 }
 
 TEST_F(DiskTest, WhatWasConfirmedOutlivesALogOrADatabaseThatIsTakenAwayUnderAServer) {
@@ -478,14 +469,14 @@ TEST_F(DiskTest, ADamagedDatabaseIsRefusedAndLeftAsItIs) {
     EXPECT_EQ(read_text(database), damaged) << where << ": it was written to";
   }
   std::ofstream(database, std::ios::binary) << sound;
-  EXPECT_EQ(check(data_dir).first, 0);
+  EXPECT_EQ(check(data_dir).status, 0);
 }
 
 TEST_F(DiskTest, ATruncatedDatabaseIsRefused) {
   const std::string data_dir = used_data_dir();
   fs::resize_file(data_dir + "/tuneband.db", fs::file_size(data_dir + "/tuneband.db") / 2);
-  EXPECT_EQ(check(data_dir).first, 1);
-  EXPECT_EQ(start_in_vain(data_dir).first, 1);
+  EXPECT_EQ(check(data_dir).status, 1);
+  EXPECT_EQ(start_in_vain(data_dir).status, 1);
 }
 
 TEST_F(DiskTest, ADatabaseThatIsGoneOrEmptiedIsLostAndNotMadeAnew) {
@@ -584,7 +575,7 @@ TEST_F(DiskTest, ABackupOfARunningServerStartsAndGoesOnToTheSameTable) {
     EXPECT_EQ(status, 0) << said;
     EXPECT_THAT(said, HasSubstr("backed up 1 job and"));
   }
-  EXPECT_EQ(check(copy).first, 0);
+  EXPECT_EQ(check(copy).status, 0);
   const auto server = start(copy);
   EXPECT_EQ(server->wait_for_end("1").at("state"), "completed");
   EXPECT_EQ(outcome(*server, "1"), expected);

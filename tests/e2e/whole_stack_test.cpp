@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -20,6 +19,7 @@
 #include "os/unique_fd.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
+#include "tests/run_program.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
@@ -96,15 +96,9 @@ done
 
   static bool has_a_value(const ServerEvent& event) { return event.type == "job" && !event.data.at("best_anywhere").is_null(); }
 
-  // Runs tuneband-server to its end: its status and what it printed.
-  static std::pair<int, std::string> run_server_program(const std::string& arguments) {
-    const std::string command = std::string(TUNEBAND_BIN_DIR) + "/tuneband-server " + arguments + " 2>&1";
-    std::string said;
-    FILE* program = ::popen(command.c_str(), "r");
-    if (program == nullptr) return {-1, ""};
-    for (int c = std::fgetc(program); c != EOF; c = std::fgetc(program)) said += static_cast<char>(c);
-    const int status = ::pclose(program);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, said};
+  // Runs tuneband-server to its end.
+  static Ran run_server_program(const std::string& arguments) {
+    return run_program(std::string(TUNEBAND_BIN_DIR) + "/tuneband-server " + arguments + " 2>&1");
   }
 
   std::string data(const std::string& name) { return directory_ / name; }

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/run_program.hpp"
 
 namespace tuneband::test {
 
@@ -15,13 +15,10 @@ Json reference(Json question) {
   const std::string file = (std::filesystem::temp_directory_path() / ("reference-" + std::to_string(getpid()))).string();
   std::ofstream(file) << question.dump();
   const std::string command = TUNEBAND_PYTHON3 " " TUNEBAND_SOURCE_DIR "/tests/reference/reference.py <" + file;
-  std::string answer;
-  FILE* pipe = popen(command.c_str(), "r");
-  std::array<char, 65536> piece;
-  while (const std::size_t size = std::fread(piece.data(), 1, piece.size(), pipe)) answer.append(piece.data(), size);
-  EXPECT_EQ(pclose(pipe), 0) << "needs Debian's python3-numpy";
+  const Ran ran = run_program(command);
+  EXPECT_EQ(ran.status, 0) << "needs Debian's python3-numpy";
   std::filesystem::remove(file);
-  return Json::parse(answer);
+  return Json::parse(ran.output);
 }
 
 Json trees_of(const RegressionForest& forest) {
