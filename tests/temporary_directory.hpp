@@ -29,6 +29,12 @@ class TemporaryDirectory {
     std::ofstream(*this / name, std::ios::binary) << text;
     return *this / name;
   }
+  // The path of a program: `text` is this shell's, without the first line that names it.
+  std::string write_script(const std::string& name, const std::string& text, const std::string& shell = "/bin/sh") const {
+    const std::string path = write(name, "#!" + shell + "\n" + text);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
 
  private:
   std::string path_;

@@ -32,12 +32,7 @@ using Level = CheckResult::Level;
 
 class Doctor : public testing::Test {
  protected:
-  std::string program(const std::string& script) {
-    const std::string path = directory_ / "tuneband-worker";
-    std::ofstream(path) << "#!/bin/sh\n" << script;
-    ::chmod(path.c_str(), 0700);
-    return path;
-  }
+  std::string program(const std::string& script) { return directory_.write_script("tuneband-worker", script); }
 
   test::TemporaryDirectory directory_;
 };

@@ -69,15 +69,14 @@ class DiskTest : public testing::Test {
  protected:
   // Its values depend on its parameters alone.
   Json job() {
-    const std::string path = directory_ / "train.sh";
-    std::ofstream(path) << "#!/bin/sh\n"
-                           "i=0\n"
-                           "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
-                           "  i=$((i + 1))\n"
-                           "  sleep 0.01\n"
-                           "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($1 % 1000 * 1000 + 100000 / i))}\"\n"
-                           "done\n";
-    ::chmod(path.c_str(), 0700);
+    const std::string path =
+        directory_.write_script("train.sh",
+                                "i=0\n"
+                                "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
+                                "  i=$((i + 1))\n"
+                                "  sleep 0.01\n"
+                                "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($1 % 1000 * 1000 + 100000 / i))}\"\n"
+                                "done\n");
     return {{"name", "disk"},
             {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
             {"search_space", {{"n", {{"type", "int"}, {"min", 0}, {"max", 1'000'000}}}}},
@@ -320,11 +319,9 @@ TEST_F(DiskTest, ACommandThatFindsTheDiskFullIsStartedAgainAtNoCharge) {
   const std::string full = directory_ / "full";
   std::ofstream(full) << "";
   const std::string train = document["trainer"]["argv"][0];
-  const std::string path = directory_ / "finds_it_full.sh";
-  std::ofstream(path) << "#!/bin/sh\n[ ! -e " << full << " ] || { echo 'cp: x: No space left on device' >&2; exit 1; }\nexec "
-                      << train << " $1\n";
-  ::chmod(path.c_str(), 0700);
-  document["trainer"]["argv"][0] = path;
+  document["trainer"]["argv"][0] = directory_.write_script(
+      "finds_it_full.sh",
+      "[ ! -e " + full + " ] || { echo 'cp: x: No space left on device' >&2; exit 1; }\nexec " + train + " $1\n");
   const auto server = start(directory_ / "data");
   const std::string id = submit(*server, document);
   expect_waits_then_completes(*server, id, "room on a worker's disk", [&] { fs::remove(full); });

@@ -22,18 +22,17 @@ class EarlyEndTest : public testing::Test {
   // comes no further than three quarters of its way.
   Json job() const {
     ::mkfifo((directory_ / "word").c_str(), 0600);
-    const std::string path = directory_ / "train.sh";
-    std::ofstream(path) << "#!/bin/sh\n"
-                           "i=0\n"
-                           "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
-                           "  if [ $2 = 1 ] && [ $i = " +
-                               std::to_string(kWaits) +
-                               " ]; then read word < \"$1\"; fi\n"
-                               "  if [ $2 = 1 ] && [ $i = 24 ]; then sleep 1000; fi\n"
-                               "  i=$((i + 1))\n"
-                               "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($2 * 1000 + 100 - i))}\"\n"
-                               "done\n";
-    ::chmod(path.c_str(), 0700);
+    const std::string path =
+        directory_.write_script("train.sh",
+                                "i=0\n"
+                                "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
+                                "  if [ $2 = 1 ] && [ $i = " +
+                                    std::to_string(kWaits) +
+                                    " ]; then read word < \"$1\"; fi\n"
+                                    "  if [ $2 = 1 ] && [ $i = 24 ]; then sleep 1000; fi\n"
+                                    "  i=$((i + 1))\n"
+                                    "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($2 * 1000 + 100 - i))}\"\n"
+                                    "done\n");
     Json enqueued = Json::array();
     for (int trial = 0; trial < kGood + 2; ++trial) enqueued.push_back({{"x", trial == kGood ? 1 : 0}});
     return {{"name", "early"},

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -64,9 +63,7 @@ class GroupsTest : public testing::Test {
 
   // `script` is a shell's.
   Json command_job(const std::string& name, int replicas, const std::string& script) {
-    const std::string path = directory_ / (name + ".sh");
-    std::ofstream(path) << "#!/bin/sh\n" << script;
-    ::chmod(path.c_str(), 0700);
+    const std::string path = directory_.write_script(name + ".sh", script);
     return {{"name", name},
             {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
             {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},

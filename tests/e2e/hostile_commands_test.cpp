@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -25,9 +24,7 @@ class HostileCommandsTest : public testing::Test {
   // What is not to be ended by its time has more of it than a busy machine takes.
   Json job(const std::string& script, int trials = 5, int timeout_seconds = 120) {
     const std::string name = "hostile-" + std::to_string(trials);
-    const std::string path = directory_ / (name + ".sh");
-    std::ofstream(path) << "#!/bin/bash\n" << script;
-    ::chmod(path.c_str(), 0700);
+    const std::string path = directory_.write_script(name + ".sh", script, "/bin/bash");
     return {{"name", name},
             {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
             {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},

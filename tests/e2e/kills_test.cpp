@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -62,18 +61,17 @@ class KillsTest : public testing::Test {
   // A unit takes some milliseconds, of a process that the command has started: it has to go with its worker too. Every unit that
   // is trained leaves a line in `units`, also one that nobody hears of.
   Json command_job() {
-    const std::string path = directory_ / "train.sh";
-    std::ofstream(path) << "#!/bin/sh\n"
-                           "i=$TUNEBAND_FROM_RESOURCE\n"
-                           "( while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
-                           "  sleep 0.005\n"
-                           "  i=$((i + 1))\n"
-                           "  echo $TUNEBAND_TRIAL $i >> \"$1\"\n"
-                           "  echo $i > \"$TUNEBAND_CHECKPOINT_DIR/done\"\n"
-                           "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($2 % 1000 * 1000 + 100000 / i))}\"\n"
-                           "done )\n"
-                           ":\n";
-    ::chmod(path.c_str(), 0700);
+    const std::string path =
+        directory_.write_script("train.sh",
+                                "i=$TUNEBAND_FROM_RESOURCE\n"
+                                "( while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
+                                "  sleep 0.005\n"
+                                "  i=$((i + 1))\n"
+                                "  echo $TUNEBAND_TRIAL $i >> \"$1\"\n"
+                                "  echo $i > \"$TUNEBAND_CHECKPOINT_DIR/done\"\n"
+                                "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($2 % 1000 * 1000 + 100000 / i))}\"\n"
+                                "done )\n"
+                                ":\n");
     Json document = job("commands");
     document["trainer"] = {
         {"type", "command"}, {"argv", {path, units_file(), "{n}"}}, {"resume", "checkpoint"}, {"grace_seconds", 1}};

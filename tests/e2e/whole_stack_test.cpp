@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,9 +63,7 @@ class WholeStackTest : public testing::Test {
 
   // `script` is a shell's.
   Json command_job(const std::string& name, const std::string& script, int grace_seconds = 1) {
-    const std::string path = directory_ / (name + ".sh");
-    std::ofstream(path) << "#!/bin/sh\n" << script;
-    ::chmod(path.c_str(), 0700);
+    const std::string path = directory_.write_script(name + ".sh", script);
     return {{"name", name},
             {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
             {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},

@@ -32,11 +32,9 @@ class ApiEnsembleTest : public ApiTest {
 
   // Keeps what it is asked, then does this with the order in $order and the path that it names in $output.
   void play(const std::string& script) {
-    const std::string program = directory_ / "worker-program";
-    std::ofstream(program) << "#!/bin/sh\necho \"$@\" > " << asked("arguments") << "\norder=" << asked("order")
-                           << "\ncat > $order\noutput=$(sed 's/.*\"output\":\"\\([^\"]*\\)\".*/\\1/' $order)\n"
-                           << script << "\n";
-    fs::permissions(program, fs::perms::owner_all);
+    directory_.write_script(
+        "worker-program", "echo \"$@\" > " + asked("arguments") + "\norder=" + asked("order") +
+                              "\ncat > $order\noutput=$(sed 's/.*\"output\":\"\\([^\"]*\\)\".*/\\1/' $order)\n" + script + "\n");
   }
   std::string asked(const std::string& what) const { return directory_ / what; }
 

@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <optional>
 
 #include "os/child_process.hpp"
@@ -26,11 +24,7 @@ class PreflightTest : public testing::Test {
     return check_with_options(document);
   }
 
-  void write_program(const std::string& program) {
-    options_.worker_program = directory_ / "check.sh";
-    std::ofstream(options_.worker_program) << "#!/bin/sh\n" << program;
-    ::chmod(options_.worker_program.c_str(), 0700);
-  }
+  void write_program(const std::string& program) { options_.worker_program = directory_.write_script("check.sh", program); }
 
   Diagnostics check_with_options(const std::string& document = "{}") {
     boost::asio::io_context loop;

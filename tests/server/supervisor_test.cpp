@@ -28,16 +28,15 @@ using test::read_text;
 using test::TemporaryDirectory;
 
 // The process control is under test here, not the worker: a shell that waits on a fifo for ever is easier to make misbehave.
-constexpr const char* kWaits = "#!/bin/sh\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
-constexpr const char* kIgnoresTerm = "#!/bin/sh\ntrap '' TERM\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
+constexpr const char* kWaits = "echo started\nread line < \"$(dirname \"$0\")/fifo\"\n";
+constexpr const char* kIgnoresTerm = "trap '' TERM\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
 // One of them that is given a line takes 200 MB.
-constexpr const char* kEatsMemory = R"(#!/bin/sh
-fifo=$(dirname "$0")/fifo
+constexpr const char* kEatsMemory = R"(fifo=$(dirname "$0")/fifo
 until read line < "$fifo"; do :; done
 x=$(head -c 200000000 /dev/zero | tr '\0' x)
 read line < "$fifo"
 )";
-constexpr const char* kDiesAtOnce = "#!/bin/sh\necho started\nexit 3\n";
+constexpr const char* kDiesAtOnce = "echo started\nexit 3\n";
 
 class SupervisorTest : public testing::Test {
  protected:
@@ -50,15 +49,8 @@ class SupervisorTest : public testing::Test {
     if (supervisor_) stop_all();
   }
 
-  std::string program(const std::string& text) {
-    const std::string path = directory_ / "worker.sh";
-    std::ofstream(path) << text;
-    ::chmod(path.c_str(), 0700);
-    return path;
-  }
-
   Supervisor& start(SupervisorOptions options, const std::string& program_text = kWaits) {
-    options.worker_program = program(program_text);
+    options.worker_program = directory_.write_script("worker.sh", program_text);
     if (options.server_url.empty()) options.server_url = "http://127.0.0.1:1";
     supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options,
                                                [this](const Supervisor::WorkerEnd& end) { ended_.push_back(end); });
