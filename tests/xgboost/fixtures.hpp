@@ -39,7 +39,7 @@ inline std::string made_up_csv(std::size_t rows, int classes = 2) {
   return text;
 }
 
-class RecordingReporter final : public TrialReporter {
+class KeepingReporter final : public TrialReporter {
  public:
   void began(std::int64_t resource) override { began_at = resource; }
   void observe(std::int64_t resource, Metrics metrics) override {
@@ -60,7 +60,7 @@ class RecordingReporter final : public TrialReporter {
 
 struct TrialOutcome {
   SegmentResult result;
-  RecordingReporter reporter;
+  KeepingReporter reporter;
 };
 
 // A trial of one trainer document in a directory of its own.

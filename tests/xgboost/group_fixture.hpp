@@ -95,7 +95,7 @@ class GroupUnderTest {
   }
 
   // What one of the ranks does otherwise than the others; and what all do again.
-  void let_one(int rank, std::function<void(protocol::AssignmentOrder&, RecordingReporter&)> differ) {
+  void let_one(int rank, std::function<void(protocol::AssignmentOrder&, KeepingReporter&)> differ) {
     odd_one_ = rank;
     differ_ = std::move(differ);
   }
@@ -135,7 +135,7 @@ class GroupUnderTest {
   std::int64_t session_ = 0;
   std::vector<std::unique_ptr<TrialRunner>> runners_;
   int odd_one_ = -1;
-  std::function<void(protocol::AssignmentOrder&, RecordingReporter&)> differ_;
+  std::function<void(protocol::AssignmentOrder&, KeepingReporter&)> differ_;
 };
 
 }  // namespace tuneband::workers::test

@@ -16,7 +16,7 @@ namespace {
 
 using protocol::AssignmentOrder;
 using test::GroupUnderTest;
-using test::RecordingReporter;
+using test::KeepingReporter;
 using test::TrackerThread;
 using test::TrialOutcome;
 using test::TrialUnderTest;
@@ -170,9 +170,9 @@ TEST_F(XgboostGroups, WhenOneRankIsAskedToStopAllStopAfterTheSameRoundWithACheck
   TrialUnderTest whole(document, {{"eta", 0.3}});
   train(group, whole, 0, 6);
   TrialUnderTest trial(document, {{"eta", 0.3}});
-  group.let_one(2, [](AssignmentOrder&, RecordingReporter& reporter) { reporter.stopping = true; });
+  group.let_one(2, [](AssignmentOrder&, KeepingReporter& reporter) { reporter.stopping = true; });
   EXPECT_THAT(exits_of(group.run(trial, 0, 6)), Each(kExitStopped));
-  group.let_one(0, [](AssignmentOrder&, RecordingReporter& reporter) { reporter.stop_after = 2; });
+  group.let_one(0, [](AssignmentOrder&, KeepingReporter& reporter) { reporter.stop_after = 2; });
   EXPECT_THAT(exits_of(group.run(trial, 0, 6)), Each(kExitStopped));
   EXPECT_TRUE(std::filesystem::exists(trial.checkpoint(2)));
   group.let_all_be_alike();
@@ -255,8 +255,7 @@ TEST_F(XgboostGroups, DataThatOneRankCannotReadIsItsFaultAloneAndTheSessionGoesO
   const Json document = trainer();
   GroupUnderTest group(tracker_, 3);
   TrialUnderTest trial(document, {{"eta", 0.3}});
-  group.let_one(1,
-                [&](AssignmentOrder& order, RecordingReporter&) { order.trainer["data"]["train"] = data_.path("absent.csv"); });
+  group.let_one(1, [&](AssignmentOrder& order, KeepingReporter&) { order.trainer["data"]["train"] = data_.path("absent.csv"); });
   const auto outcomes = group.run(trial, 0, 3);
   EXPECT_THAT(exits_of(outcomes), ElementsAre(kExitStopped, kExitDataUnreadable, kExitStopped));
   EXPECT_THAT(outcomes[1].result.message, HasSubstr("absent.csv"));

@@ -137,7 +137,7 @@ TEST_F(XgboostRunner, ASegmentThatIsOverLeavesTheFilesOfALaterOneAlone) {
   const auto other = make_xgboost_runner({});
   trial.run(*other, 3, 9);
   const std::string model = trial.model();
-  test::RecordingReporter reporter;
+  test::KeepingReporter reporter;
   auto log = TrialLog::open(late.trial_dir);
   protocol::AssignmentOrder order = late;
   order.epoch = late.epoch + 7;          // another attempt at the same segment, which woke up late and ends wherever it stands
