@@ -10,6 +10,7 @@
 #include "cli/client/scratch_dir.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
+#include "core/text.hpp"
 #include "os/child_process.hpp"
 #include "os/file_text.hpp"
 #include "os/unique_fd.hpp"
