@@ -14,7 +14,6 @@
 
 #include "os/child_process.hpp"
 #include "os/control_group.hpp"
-#include "os/restart_delay.hpp"
 #include "os/shell_status.hpp"
 #include "workers/protocol/worker_end.hpp"
 
@@ -68,7 +67,7 @@ class Guardian {
   explicit Guardian(const GuardianOptions& options) : options_(options) {}
 
   int run() {
-    int early_deaths = 0;
+    os::RestartDelay restart_delay = options_.restart_delay;
     while (true) {
       const std::string id = options_.next_id();
       const auto started = Clock::now();
@@ -82,8 +81,7 @@ class Guardian {
       const protocol::WorkerEnd told = end_of(end);
       options_.log(told.message);
       tell(id, told);
-      early_deaths = Clock::now() - started > milliseconds(options_.settled_ms) ? 0 : early_deaths + 1;
-      pause(os::restart_delay(early_deaths, options_.restart_delay_ms_min, options_.restart_delay_ms_max));
+      pause(restart_delay.after(Clock::now() - started));
       if (asked_to_end_) return os::kSignalExitBase + end.how.si_status;
       options_.log("the worker is started again");
     }

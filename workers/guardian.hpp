@@ -11,6 +11,7 @@
 #include <string>
 
 #include "os/oom_kills.hpp"
+#include "os/restart_delay.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::workers {
@@ -28,9 +29,7 @@ struct GuardianOptions {
   std::int64_t look_ms = 1'000;
   std::int64_t retry_ms = 1'000;      // between two attempts to tell
   std::int64_t tell_ms_max = 60'000;  // then a lease has run out, and the server knows without us
-  std::int64_t settled_ms = 10'000;   // a worker that ran for so long is started again at once
-  std::int64_t restart_delay_ms_min = 250;
-  std::int64_t restart_delay_ms_max = 30'000;
+  os::RestartDelay restart_delay;
 };
 
 // On the process's only thread. The worker ends with this process; SIGTERM and SIGINT are passed on to it. The exit status of a

@@ -18,7 +18,6 @@
 #include "os/file_text.hpp"
 #include "os/oom_kills.hpp"
 #include "os/pidfd.hpp"
-#include "os/restart_delay.hpp"
 #include "server/local/process_identity.hpp"
 #include "server/local/server_child.hpp"
 #include "server/log.hpp"
@@ -29,6 +28,7 @@ namespace {
 using SupervisorClock = std::chrono::steady_clock;
 
 constexpr std::uintmax_t kWorkerLogBytesMax = 10 * 1024 * 1024;
+constexpr std::int64_t kOrphanedSecondsMax = 600;  // a worker whose server does not come back for so long ends by itself
 constexpr int kSlotsMax = 4'096;  // far above any sensible --workers; bounds the search for workers of an earlier run
 
 std::string worker_name(int index) { return "local-" + std::to_string(index); }
@@ -51,8 +51,8 @@ void abandon(pid_t child) {
 }  // namespace
 
 struct Supervisor::Slot {
-  Slot(boost::asio::io_context& loop, int slot_index)
-      : index(slot_index), name(worker_name(slot_index)), process(loop), restart(loop), silence(loop) {}
+  Slot(boost::asio::io_context& loop, int slot_index, os::RestartDelay delay)
+      : index(slot_index), name(worker_name(slot_index)), process(loop), restart(loop), silence(loop), restart_delay(delay) {}
 
   int index;
   std::string name;
@@ -67,7 +67,7 @@ struct Supervisor::Slot {
   std::string killed_for;      // why we killed it; "": we did not
   std::string control_groups;  // as of its last word, and what was killed in them until then
   os::OomKills oom_kills;
-  int early_deaths = 0;  // in a row
+  os::RestartDelay restart_delay;
 
   bool running() const { return recorded.pid != 0; }
   void kill(std::string why) {
@@ -93,7 +93,7 @@ Supervisor::~Supervisor() = default;
 
 void Supervisor::start() {
   for (int index = 0; index < options_.workers; ++index) {
-    slots_.push_back(std::make_unique<Slot>(loop_, index));
+    slots_.push_back(std::make_unique<Slot>(loop_, index, options_.restart_delay));
     start_or_adopt(*slots_.back());
   }
   retire_surplus();
@@ -193,8 +193,7 @@ void Supervisor::launch(Slot& slot) {
     log_error("cannot start a local worker",
               {{"worker", slot.name}, {"reason", child ? std::string(std::strerror(errno)) : child.error().message}});
     if (child) abandon(*child);
-    ++slot.early_deaths;
-    restart_later(slot);
+    restart_later(slot, slot.restart_delay.after(SupervisorClock::duration::zero()));
     return;
   }
   slot.process.assign(pidfd.release());
@@ -253,9 +252,7 @@ void Supervisor::ended(Slot& slot) {
     finish_if_stopped();
     return;
   }
-  const bool settled = asked || SupervisorClock::now() - slot.started > std::chrono::milliseconds(options_.settled_ms);
-  slot.early_deaths = settled ? 0 : slot.early_deaths + 1;
-  restart_later(slot);
+  restart_later(slot, slot.restart_delay.after(SupervisorClock::now() - slot.started, asked));
 }
 
 // How an adopted one ended, its new parent alone learns: that the kernel killed somebody around it since its last word, about a
@@ -271,11 +268,10 @@ protocol::WorkerEnd Supervisor::end_of(Slot& slot, const std::optional<os::Child
   return protocol::describe_out_of_memory(slot.name, end, slot.control_groups);
 }
 
-void Supervisor::restart_later(Slot& slot) {
-  const auto delay = os::restart_delay(slot.early_deaths, options_.restart_delay_ms_min, options_.restart_delay_ms_max);
+void Supervisor::restart_later(Slot& slot, std::chrono::milliseconds delay) {
   if (delay.count() > 0) {
     log_warning("a local worker keeps ending: its next start waits",
-                {{"worker", slot.name}, {"early_deaths", slot.early_deaths}, {"delay_ms", delay.count()}});
+                {{"worker", slot.name}, {"early_deaths", slot.restart_delay.early_deaths()}, {"delay_ms", delay.count()}});
   }
   slot.restart.expires_after(delay);
   slot.restart.async_wait([this, &slot](boost::system::error_code error) {
@@ -287,7 +283,7 @@ void Supervisor::restart_later(Slot& slot) {
 void Supervisor::retire_surplus() {
   for (int index = options_.workers; index < kSlotsMax; ++index) {
     if (!std::filesystem::exists(data_dir_.worker_file(worker_name(index)))) continue;
-    auto slot = std::make_unique<Slot>(loop_, index);
+    auto slot = std::make_unique<Slot>(loop_, index, options_.restart_delay);
     slot->surplus = true;
     if (adopt(*slot)) slots_.push_back(std::move(slot));
   }
@@ -304,7 +300,7 @@ std::vector<std::string> Supervisor::arguments_for(const std::string& name) cons
   std::vector<std::string> arguments = {"--server",        options_.server_url,
                                         "--name",          name,
                                         "--threads",       std::to_string(options_.threads_per_worker),
-                                        "--give-up-after", std::to_string(options_.orphaned_s_max),
+                                        "--give-up-after", std::to_string(kOrphanedSecondsMax),
                                         "--stall-seconds", std::to_string(options_.stall_s),
                                         "--no-guardian"};
   if (options_.end_with_parent) arguments.push_back("--end-with-parent");

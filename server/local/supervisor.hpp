@@ -20,6 +20,7 @@
 
 #include "core/ids.hpp"
 #include "os/child_process.hpp"
+#include "os/restart_delay.hpp"
 #include "server/data/data_dir.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/worker_end.hpp"
@@ -32,14 +33,11 @@ struct SupervisorOptions {
   int workers = 1;
   int threads_per_worker = 1;
   bool end_with_parent = false;
-  int stall_s = 300;                        // a call to a file that does not come back for so long fails its trial; 0: never
-  std::int64_t orphaned_s_max = 600;        // a worker whose server does not come back for so long ends by itself
-  std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping, or longer
-  std::int64_t silence_ms_max = 60'000;     // a worker that runs and says nothing for so long hangs: it is killed and replaced
-  std::int64_t last_word_ms = 2'000;        // on top: a server that was stopped itself hears first what was said meanwhile
-  std::int64_t settled_ms = 10'000;         // a worker that ran for so long is restarted at once
-  std::int64_t restart_delay_ms_min = 250;  // doubled with each early death in a row
-  std::int64_t restart_delay_ms_max = 30'000;
+  int stall_s = 300;                     // a call to a file that does not come back for so long fails its trial; 0: never
+  std::int64_t grace_ms = 15'000;        // between SIGTERM and SIGKILL when stopping, or longer
+  std::int64_t silence_ms_max = 60'000;  // a worker that runs and says nothing for so long hangs: it is killed and replaced
+  std::int64_t last_word_ms = 2'000;     // on top: a server that was stopped itself hears first what was said meanwhile
+  os::RestartDelay restart_delay;        // of each worker
 };
 
 class Supervisor {
@@ -88,7 +86,7 @@ class Supervisor {
   void expect_word(Slot& slot, std::int64_t within_ms, bool last_chance);
   void ended(Slot& slot);
   protocol::WorkerEnd end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool asked);
-  void restart_later(Slot& slot);
+  void restart_later(Slot& slot, std::chrono::milliseconds delay);
   void retire_surplus();
   void finish_if_stopped();
   std::vector<std::string> arguments_for(const std::string& name) const;

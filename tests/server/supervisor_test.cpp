@@ -61,8 +61,7 @@ class SupervisorTest : public testing::Test {
   static SupervisorOptions with_workers(int workers) {
     SupervisorOptions options;
     options.workers = workers;
-    options.restart_delay_ms_min = 1;
-    options.restart_delay_ms_max = 4;
+    options.restart_delay = os::RestartDelay(1, 4);
     return options;
   }
 

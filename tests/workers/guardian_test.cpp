@@ -35,7 +35,7 @@ class GuardianTest : public testing::Test {
     options_.name = "w";
     options_.look_ms = 1;
     options_.retry_ms = 1;
-    options_.restart_delay_ms_min = 1;
+    options_.restart_delay = os::RestartDelay(1);
     options_.next_id = [this] { return "w-" + std::to_string(++started_); };
     options_.work = [this](const std::string& id) { return id == "w-1" ? end_when_released() : kEndedByItself; };
     options_.tell = [this](const std::string& id, const protocol::WorkerEnd& end) {
