@@ -20,7 +20,9 @@ using std::chrono::milliseconds;
 // An idle sync that is answered "idle" sooner was not held: the next one waits, so that no server is flooded.
 constexpr milliseconds kHeldAtLeast{10};
 constexpr int kRetryDoublingsMax = 20;
-constexpr milliseconds kLookEvery{1'000};  // at the thread that trains
+constexpr milliseconds kLookEvery{1'000};        // at the thread that trains
+constexpr milliseconds kReleaseAfter{10'000};    // without work: then the last trial is let go of
+constexpr std::int64_t kHeldTimeoutMs = 60'000;  // of an idle worker's sync, which the server holds: well above the hold
 
 constexpr std::int64_t kWaitForCheckMs = 5'000;  // before the next call is held: a check takes about one second
 
@@ -65,8 +67,7 @@ void Worker::drain() {
 void Worker::train() {
   std::unique_lock lock(mutex_);
   while (true) {
-    const bool called =
-        changed_.wait_for(lock, milliseconds(options_.release_after_ms), [this] { return to_train_ || to_check_ || end_; });
+    const bool called = changed_.wait_for(lock, kReleaseAfter, [this] { return to_train_ || to_check_ || end_; });
     if (!to_train_ && end_) break;
     if (to_check_) {
       const protocol::CheckOrder order = *std::exchange(to_check_, std::nullopt);
@@ -173,7 +174,7 @@ bool Worker::sync_once() {
     request = make_request();
     held = held_ = may_be_held(request, current_.get());
   }
-  std::int64_t timeout_ms = held ? options_.held_timeout_ms : options_.timeout_ms;
+  std::int64_t timeout_ms = held ? kHeldTimeoutMs : options_.timeout_ms;
   if (request.draining) timeout_ms = std::min(timeout_ms, options_.drain_ms_max);
   const std::string body = json_line(to_json(request));
   const auto sent_at = Clock::now();

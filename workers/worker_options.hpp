@@ -10,16 +10,14 @@
 namespace tuneband::workers {
 
 struct WorkerOptions {
-  std::string id;                         // unique for this process; of letters, digits, '-', '_' and '.'
-  std::string name;                       // for people
-  std::int64_t give_up_after_ms = 0;      // without any answer from the server; 0: never
-  std::int64_t held_timeout_ms = 60'000;  // of an idle worker's sync, which the server holds: well above the hold
-  std::int64_t timeout_ms = 10'000;       // of the other syncs
-  std::int64_t retry_ms_min = 100;        // between two attempts, doubling up to the maximum
+  std::string id;                     // unique for this process; of letters, digits, '-', '_' and '.'
+  std::string name;                   // for people
+  std::int64_t give_up_after_ms = 0;  // without any answer from the server; 0: never
+  std::int64_t timeout_ms = 10'000;   // of a sync that the server does not hold
+  std::int64_t retry_ms_min = 100;    // between two attempts, doubling up to the maximum
   std::int64_t retry_ms_max = 5'000;
-  std::int64_t drain_ms_max = 5'000;       // after the segment's end, for telling the server
-  std::int64_t release_after_ms = 10'000;  // without work: then the last trial is let go of
-  std::string advertise_address;  // where the other ranks of a group reach this worker; "": its address towards the server
+  std::int64_t drain_ms_max = 5'000;  // after the segment's end, for telling the server
+  std::string advertise_address;      // where the other ranks of a group reach this worker; "": its address towards the server
   // A rank of a group may hang in a call that waits for another rank. When it was told to stop and has not after so long,
   // `replace_process` is called, on the sync loop's thread: it ends the process, or puts a new worker of the same id in its
   // place.

@@ -14,8 +14,8 @@ constexpr std::size_t kQueuedBytesMax = 256 * 1024;  // then the client takes so
 
 }  // namespace
 
-EventFollowers::EventFollowers(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms)
-    : reads_(reads), heartbeat_(loop, heartbeat_ms, [this] { return beat(); }) {}
+EventFollowers::EventFollowers(boost::asio::io_context& loop, ReadThread& reads)
+    : reads_(reads), heartbeat_(loop, [this] { return beat(); }) {}
 
 void EventFollowers::follow(std::optional<JobId> job, std::optional<std::int64_t> after, std::shared_ptr<HttpStream> stream) {
   heartbeat_.start();

@@ -22,7 +22,7 @@ namespace tuneband::server {
 
 class EventFollowers {
  public:
-  EventFollowers(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms = 15'000);
+  EventFollowers(boost::asio::io_context& loop, ReadThread& reads);
 
   // `after`: nothing: what happens from now on. `stream` has its head sent.
   void follow(std::optional<JobId> job, std::optional<std::int64_t> after, std::shared_ptr<HttpStream> stream);

@@ -9,8 +9,8 @@
 
 namespace tuneband::server {
 
-EventHub::EventHub(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms)
-    : reads_(reads), heartbeat_(loop, heartbeat_ms, [this] { return beat(); }) {}
+EventHub::EventHub(boost::asio::io_context& loop, ReadThread& reads)
+    : reads_(reads), heartbeat_(loop, [this] { return beat(); }) {}
 
 void EventHub::restore(const Snapshot& snapshot) { position_ = {snapshot.last_event_id, newest_timestamp(snapshot)}; }
 

@@ -35,7 +35,7 @@ namespace tuneband::server {
 
 class EventHub {
  public:
-  EventHub(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms = 15'000);
+  EventHub(boost::asio::io_context& loop, ReadThread& reads);
 
   // Once, before anybody comes: what was committed before this server.
   void restore(const Snapshot& snapshot);

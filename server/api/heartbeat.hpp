@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -17,8 +16,7 @@ inline const std::string kStillHere = ": still here\n\n";
 class Heartbeat {
  public:
   // `beat`: called each time; false: no more, until start() is called again.
-  Heartbeat(boost::asio::io_context& loop, std::int64_t period_ms, std::function<bool()> beat)
-      : timer_(loop), period_ms_(period_ms), beat_(std::move(beat)) {}
+  Heartbeat(boost::asio::io_context& loop, std::function<bool()> beat) : timer_(loop), beat_(std::move(beat)) {}
 
   void start() {
     if (std::exchange(beating_, true)) return;
@@ -30,8 +28,10 @@ class Heartbeat {
   }
 
  private:
+  static constexpr std::chrono::seconds kPeriod{15};
+
   void wait() {
-    timer_.expires_after(std::chrono::milliseconds(period_ms_));
+    timer_.expires_after(kPeriod);
     timer_.async_wait([this](const boost::system::error_code& cancelled) {
       if (cancelled) return;
       beating_ = beat_();
@@ -40,7 +40,6 @@ class Heartbeat {
   }
 
   boost::asio::steady_timer timer_;
-  std::int64_t period_ms_;
   std::function<bool()> beat_;
   bool beating_ = false;
 };

@@ -16,7 +16,6 @@ struct HttpServerOptions {
   std::int64_t idle_ms = 120'000;                    // between two requests
   std::int64_t write_ms = 60'000;                    // a reply, or a piece of a stream, that the client does not take
   std::size_t memory_bytes_max = 256 * 1024 * 1024;  // of all connections together
-  std::size_t gzip_bytes_min = 4'096;                // smaller replies are sent as they are
   // Names it answers under, besides those of loopback and the address that was reached; what is no name is passed over.
   std::vector<std::string> hosts_allowed;
 };

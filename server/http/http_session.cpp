@@ -240,7 +240,7 @@ void HttpSession::dispatch() {
 
 void HttpSession::send(HttpReply reply) {
   gone_ = nullptr;
-  const bool is_zipped_for_some = !reply.gzip.empty() || is_worth_zipping(reply, service_->options.gzip_bytes_min);
+  const bool is_zipped_for_some = !reply.gzip.empty() || is_worth_zipping(reply);
   // What was not modified says so without its body, by whose size it would be known.
   if (is_zipped_for_some || reply.status == kStatusNotModified) reply.headers.emplace_back("Vary", "Accept-Encoding");
   if (accepts_gzip_ && !reply.gzip.empty()) {

@@ -24,8 +24,9 @@ bool takes_gzip(std::string_view accept_encoding) {
   return any_other;
 }
 
-bool is_worth_zipping(const HttpReply& reply, std::size_t bytes_min) {
-  return reply.body.size() >= bytes_min &&
+bool is_worth_zipping(const HttpReply& reply) {
+  constexpr std::size_t kBytesMin = 4'096;
+  return reply.body.size() >= kBytesMin &&
          (reply.content_type.starts_with("application/json") || reply.content_type.starts_with("text/"));
 }
 

@@ -1,7 +1,6 @@
 // Which replies are sent zipped.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,7 +12,7 @@ namespace tuneband::server {
 bool takes_gzip(std::string_view accept_encoding);
 
 // Whether it becomes smaller by it: a text, and no short one.
-bool is_worth_zipping(const HttpReply& reply, std::size_t bytes_min);
+bool is_worth_zipping(const HttpReply& reply);
 
 // In place of its body.
 void put_zipped(HttpReply& reply, std::string zipped);

@@ -14,6 +14,7 @@
 namespace tuneband::server {
 namespace {
 
+constexpr std::size_t kWaitingMax = 32;  // checks under way and waiting; more are passed with a warning
 constexpr const char* kTooMany = "too many jobs are being checked";
 
 ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::string& document) {
@@ -63,7 +64,7 @@ Preflight::~Preflight() {
 }
 
 void Preflight::check(std::string document, Checked checked) {
-  if (waiting_ >= options_.waiting_max) {
+  if (waiting_ >= kWaitingMax) {
     boost::asio::post(loop_, [checked = std::move(checked)] { checked(protocol::not_checked(kTooMany)); });
     return;
   }

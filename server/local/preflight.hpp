@@ -19,8 +19,7 @@ struct PreflightOptions {
   std::int64_t timeout_ms = 60'000;
   std::int64_t memory_bytes_max = 8LL * 1024 * 1024 * 1024;
   std::size_t at_once = 4;            // checks, so that one that hangs does not hold up another job's
-  std::size_t waiting_max = 32;       // checks under way and waiting; more are passed with a warning,
-  std::int64_t wait_ms_max = 20'000;  // and so are those that waited for longer
+  std::int64_t wait_ms_max = 20'000;  // those that waited for longer are passed with a warning
 };
 
 class Preflight {
