@@ -90,6 +90,8 @@ enum class Fidelity {
   shrinkage,  // a training of its own, from nothing, of fewer and larger steps: shrunk_eta(). At max_resource the user's own
 };
 
+inline constexpr int kTrialThreadsMax = 1024;  // that a job may ask for, and a worker may have
+
 struct XgboostSpec {
   DataSpec data;
   std::vector<std::pair<std::string, std::string>> parameters;  // fixed ones, by name; no resource among them

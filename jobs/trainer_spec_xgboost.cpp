@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kFixedParametersMax = 200;
 constexpr std::size_t kEvalMetricsMax = 50;
-constexpr std::int64_t kThreadsMax = 1024;
 constexpr double kIntervalSecondsMax = 86'400;
 constexpr NumberRange kShrinkageMaxRange{0.1, 1e6};
 
@@ -69,7 +68,7 @@ XgboostSpec read_xgboost(ObjectReader& reader) {
   spec.parameters = read_parameters(reader);
   spec.eval_metrics = read_eval_metrics(reader);
   spec.eval_train = reader.boolean_or("eval_train", false);
-  spec.threads = static_cast<int>(reader.integer_or("threads", 1, {1, kThreadsMax}));
+  spec.threads = static_cast<int>(reader.integer_or("threads", 1, {1, kTrialThreadsMax}));
   spec.checkpoint_interval_ms =
       ms_of(reader.number_or("checkpoint_interval_seconds", seconds_of(spec.checkpoint_interval_ms), {0, kIntervalSecondsMax}));
   if (reader.word("sharding", {"rows", "files"}) == std::size_t{1}) spec.sharding = Sharding::files;

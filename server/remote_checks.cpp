@@ -141,7 +141,7 @@ std::vector<WorkerId> RemoteChecks::check(const std::string& text, const std::ve
   std::vector<WorkerId> asked;
   for (const auto& [name, host] : hosts) {
     if (!host.worker.value.empty()) {
-      orders_[host.worker].push_back({check.id, host.workers, document});
+      orders_[host.worker].push_back({check.id, std::min(host.workers, protocol::kMachineWorkersMax), document});
       check.asked.emplace(host.worker, check.found.size());
       asked.push_back(host.worker);
     }

@@ -15,6 +15,7 @@
 #include "command_line/help_layout.hpp"
 #include "core/port_number.hpp"
 #include "core/text.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "os/child_process.hpp"
 #include "server/http/request_rules.hpp"
 
@@ -133,7 +134,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->type_name("N");
   app.add_option("--worker-threads", config.worker_threads, "Threads that one trial may use")
       ->capture_default_str()
-      ->check(whole_number_between(1, kWorkerThreadsMax))
+      ->check(whole_number_between(1, kTrialThreadsMax))
       ->type_name("N");
   app.add_option("--stall-seconds", config.stall_seconds,
                  "Seconds for which a local worker's call to a file may not come back, then its trial fails; 0: for ever")

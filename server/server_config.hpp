@@ -34,8 +34,6 @@ struct ServerConfig {
   bool json = false;        // as which it says what it copied
 };
 
-inline constexpr int kWorkerThreadsMax = 256;
-
 // The configuration, or the status to exit with: help, version or a fault was printed.
 std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* const* arguments);
 

@@ -22,6 +22,7 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "os/child_process.hpp"
 #include "os/host_name.hpp"
 #include "workers/check_process.hpp"
@@ -30,6 +31,7 @@
 #include "workers/guardian.hpp"
 #include "workers/job_check.hpp"
 #include "workers/prediction.hpp"
+#include "workers/protocol/sync.hpp"
 #include "workers/sync_loop.hpp"
 
 namespace {
@@ -89,7 +91,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--name", arguments.name, "Name shown to people (default: the host's name)")->check(check_name);
   app.add_option("--threads", arguments.threads, "Threads for one trial")
       ->capture_default_str()
-      ->check(whole_number_between(1, 1024));
+      ->check(whole_number_between(1, tuneband::kTrialThreadsMax));
   app.add_flag("--end-with-parent", arguments.end_with_parent, "End when the process that started this one ends");
   app.add_flag("--no-guardian", arguments.no_guardian,
                "Start no process above the worker that says how a killed one ended and starts it again");
@@ -121,7 +123,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
                "Read which models are to be joined from standard input, print what came of it, and end: for the server");
   app.add_option("--check-workers", arguments.check_workers, "For --check-job: workers that share this machine")
       ->capture_default_str()
-      ->check(whole_number_between(1, 1024));
+      ->check(whole_number_between(1, tuneband::protocol::kMachineWorkersMax));
 }
 
 std::string host_as_name() {

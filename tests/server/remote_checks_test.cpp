@@ -88,6 +88,18 @@ class RemoteChecksTest : public testing::Test {
   std::optional<std::vector<FoundOnHost>> found_;
 };
 
+TEST_F(RemoteChecksTest, NoMoreWorkersAreCountedThanAWorkerTakes) {
+  std::vector<WorkerView> many;
+  for (int worker = 0; worker <= protocol::kMachineWorkersMax; ++worker) {
+    const std::string id = "a-" + std::to_string(worker);
+    call(id, "a");
+    many.push_back(view(id));
+  }
+  const auto asked = check(many);
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(order_for(asked[0].value)->workers, protocol::kMachineWorkersMax);
+}
+
 TEST_F(RemoteChecksTest, AnIdleWorkerOfEachOtherMachineIsAsked) {
   call("here-1", "here");
   call("a-1", "a");

@@ -114,7 +114,7 @@ TEST_F(WorkerProgramTest, ChecksAJobFromStandardInput) {
     Process process = shell(R"(echo '{"name": "j", "objective": {"metric": "loss", "goal": "minimize"}, "search_space": {"x": 1},
       "scheduler": {"type": "none", "max_resource": 1}, "limits": {"max_trials": 1},
       "trainer": {"type": "command", "argv": [")" +
-                            argv + R"("]}}' | $WORKER --check-job)");
+                            argv + R"("]}}' | $WORKER --check-job --check-workers 10000)");
     return finish(process);
   };
   const Finished fine = check_with("sh");

@@ -18,7 +18,6 @@ constexpr TextRange kExitRange{.min = 0, .max = 50};
 constexpr TextRange kCrashRange{.min = 0, .max = 100};
 constexpr TextRange kPathRange{.min = 1, .max = 4096};
 constexpr TextRange kAddressRange{.min = 0, .max = 255};
-constexpr int kCheckedWorkersMax = 10'000;
 constexpr std::size_t kFaultFieldSizeMax = 64 * 1024;  // bytes
 constexpr IntegerRange kPortRange{.min = 0, .max = kPortMax};
 
@@ -286,7 +285,7 @@ CheckOrder read_check(const Json& json, const std::string& path, Diagnostics& di
   ObjectReader reader(json, path, diagnostics);
   CheckOrder check;
   check.id = required_integer(reader, "id", kPositive);
-  check.workers = static_cast<int>(reader.integer_or("workers", 1, {.min = 1, .max = kCheckedWorkersMax}));
+  check.workers = static_cast<int>(reader.integer_or("workers", 1, {.min = 1, .max = kMachineWorkersMax}));
   check.document = required_object(reader, "document");
   reader.finish();
   return check;

@@ -135,6 +135,7 @@ inline constexpr std::size_t kSyncValuesMax = 200'000;  // of JSON
 inline constexpr std::size_t kDataKeysMax = 1000;
 inline constexpr std::size_t kMessageSizeMax = 4000;  // bytes; a worker cuts what is longer
 inline constexpr int kWorldSizeMax = 1'000;
+inline constexpr int kMachineWorkersMax = 10'000;  // of one server, as a check is told
 inline constexpr std::int64_t kSyncWithinMsMax = 600'000;
 
 // {"errors": [{"message", "path", "hint"}], "warnings": [...]}, as a check says it.
