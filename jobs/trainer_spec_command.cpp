@@ -18,7 +18,6 @@ constexpr std::size_t kMetricPatternsMax = 100;
 constexpr std::size_t kRegexSizeMax = 2000;  // bytes
 constexpr double kSegmentSecondsMax = 30 * 86'400.0;
 constexpr std::int64_t kMemoryMbMax = 1LL << 24;
-constexpr std::int64_t kRankMax = 999;
 
 std::vector<std::string> read_argv(ObjectReader& reader) {
   std::vector<std::string> argv;

@@ -189,6 +189,7 @@ inline constexpr std::size_t kEnqueueMax = 10'000;
 inline constexpr std::size_t kWarmStartJobsMax = 20;
 inline constexpr std::size_t kCandidatesMax = 10'000;
 inline constexpr int kReplicasMax = 1000;
+inline constexpr int kRankMax = kReplicasMax - 1;
 inline constexpr double kGraceSecondsDefault = 10;  // trainer.grace_seconds of a command
 inline constexpr double kGraceSecondsMax = 3600;
 inline constexpr std::size_t kReplicasListMax = 20;

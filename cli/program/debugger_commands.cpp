@@ -26,7 +26,7 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
                     ->needs(trial)
                     ->type_name("TYPE[,PARAMETER=VALUE...]");
   check->add_option("--rank", arguments.check.rank, "Of a distributed trial")
-      ->check(command_line::whole_number_between(0, command_line::kWorkersMax))
+      ->check(command_line::whole_number_between(0, kRankMax))
       ->needs(trial)
       ->type_name("N");
   trial->needs(rules);
@@ -79,7 +79,7 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->check(command_line::whole_number_between(0, kTrialsMax))
       ->type_name("TRIAL");
   tensors->add_option("--rank", arguments.tensors.rank, "Of a distributed trial")
-      ->check(command_line::whole_number_between(0, command_line::kWorkersMax))
+      ->check(command_line::whole_number_between(0, kRankMax))
       ->type_name("N");
   tensors->add_option("-o,--output", arguments.tensors.output, "Write the array at --step to this .npy file")->type_name("FILE");
 

@@ -32,7 +32,7 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_trial(logs, arguments.logs.trial);
   logs->add_flag("-f,--follow", arguments.logs.follow, "Go on until the trial ends");
   logs->add_option("--rank", arguments.logs.rank, "Of a distributed trial what this worker of it printed; default: the first, 0")
-      ->check(command_line::whole_number_between(0, kReplicasMax - 1))
+      ->check(command_line::whole_number_between(0, kRankMax))
       ->type_name("RANK");
 
   auto* exported = add_command(app, chosen, "export", "A row a trial, for a spreadsheet or a program",

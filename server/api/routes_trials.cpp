@@ -152,7 +152,7 @@ void Api::get_observations(const HttpRequest& request, TrialId trial, const Resp
 void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& respond) {
   Diagnostics diagnostics;
   const auto tail = query_integer(request, "tail", 0, kLogTailMax, diagnostics);
-  const auto rank = query_integer(request, "rank", 0, kReplicasMax - 1, diagnostics);
+  const auto rank = query_integer(request, "rank", 0, kRankMax, diagnostics);
   const std::string follow = request.query_value("follow").value_or("false");
   if (follow != "true" && follow != "false") diagnostics.error("follow", "expected true or false, got " + excerpt(follow));
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
