@@ -13,9 +13,7 @@ CLI::Validator not_empty() {
 }
 
 CLI::Validator whole_number_between(std::int64_t min, std::int64_t max) {
-  const bool bounded = max != std::numeric_limits<std::int64_t>::max();
-  const std::string range =
-      bounded ? "from " + std::to_string(min) + " to " + std::to_string(max) : "of at least " + std::to_string(min);
+  const std::string range = "from " + std::to_string(min) + " to " + std::to_string(max);
   return CLI::Validator(
       [min, max, range](const std::string& text) {
         const auto number = whole_number(text);

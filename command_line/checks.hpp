@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,7 @@ namespace tuneband::command_line {
 inline constexpr int kWorkersMax = 1'000;  // that one server starts
 
 CLI::Validator not_empty();
-CLI::Validator whole_number_between(std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max());
-
+CLI::Validator whole_number_between(std::int64_t min, std::int64_t max);
 CLI::Validator number_between(double min, double max);
 
 // The help shows the words, in braces.

@@ -21,7 +21,7 @@ struct JobFile {
 
 // Reads and parses; with `changes` the text is that of the changed document. Failures: not there, not readable, too large, not
 // JSON, a change that cannot be read (document_changes.hpp).
-Outcome<JobFile> read_job_file(const std::string& path, const std::vector<std::string>& changes = {});
+Outcome<JobFile> read_job_file(const std::string& path, const std::vector<std::string>& changes);
 
 // The document as a server of this version reads it. Failures: every fault, with its path in the document.
 struct CheckedJob {
