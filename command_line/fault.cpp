@@ -1,6 +1,6 @@
 #include "command_line/fault.hpp"
 
-#include <optional>
+#include <cstdio>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +52,18 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const std::string text = error.what();
   if (is_of(error, CLI::ExitCodes::FileError)) return with_hint("--config: " + text, "", help);
   return with_hint(text, "", help);
+}
+
+std::optional<int> read_arguments(CLI::App& app, int count, const char* const* arguments) {
+  try {
+    app.parse(count, arguments);
+    return std::nullopt;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), fault_of(app, error).c_str());
+    return kExitUsage;
+  }
 }
 
 }  // namespace tuneband::command_line

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -22,7 +21,6 @@
 namespace tuneband::server {
 namespace {
 
-using command_line::kExitUsage;
 using command_line::kWorkersMax;
 using command_line::not_empty;
 using command_line::number_between;
@@ -182,14 +180,7 @@ std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* 
   CLI::App app("Keeps tuning jobs, schedules their trials and runs local workers.", "tuneband-server");
   app.formatter(command_line::help_layout());
   add_options(app, config, level);
-  try {
-    app.parse(argument_count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help, --version
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "tuneband-server: %s\n", command_line::fault_of(app, error).c_str());
-    return kExitUsage;
-  }
+  if (const auto status = command_line::read_arguments(app, argument_count, arguments)) return *status;
   config.log_level = level_named(level);
   return config;
 }

@@ -295,14 +295,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   app.formatter(tuneband::command_line::help_layout());
   add_options(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help, --version
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "tuneband-worker: %s\n", tuneband::command_line::fault_of(app, error).c_str());
-    return kExitUsage;
-  }
+  if (const auto status = tuneband::command_line::read_arguments(app, argc, argv)) return *status;
   start_again_with_openmp_settings(arguments, argv);
   ::unsetenv(kStartedAgain);
   ::signal(SIGPIPE, SIG_IGN);
