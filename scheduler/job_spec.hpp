@@ -99,9 +99,12 @@ struct Convergence {
   int suggestions = 10;
 };
 
+inline constexpr int kParallelTrialsMax = 10'000;
+inline constexpr int kParallelTrialsDefault = 1000;
+
 struct Limits {
   std::optional<int> max_trials;
-  int max_parallel_trials = 1000;
+  int max_parallel_trials = kParallelTrialsDefault;
   std::optional<std::int64_t> max_runtime_ms;
   std::optional<int> max_trials_without_improvement;
   std::optional<Convergence> convergence;
@@ -196,7 +199,6 @@ inline constexpr std::size_t kReplicasListMax = 20;
 inline constexpr const char* kReplicasParameter = "replicas";
 inline constexpr int kEtaMax = 100;
 inline constexpr std::size_t kRungsMax = 30;  // as many as eta 2 makes below kResourceMax
-inline constexpr int kParallelTrialsMax = 10'000;
 inline constexpr int kAttemptsMax = 100;
 inline constexpr double kRuntimeSecondsMax = 10 * 366 * 86400.0;
 inline constexpr double kWeightMin = 0.001;

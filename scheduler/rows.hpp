@@ -15,6 +15,7 @@
 #include "core/metrics.hpp"
 #include "core/time.hpp"
 #include "debugger/rule_standing.hpp"
+#include "scheduler/job_spec.hpp"
 #include "search_spaces/value.hpp"
 
 namespace tuneband {
@@ -88,7 +89,7 @@ struct JobRow {
   std::int64_t last_epoch = 0;                 // the highest that an assignment of this job had; 0: none yet
   // Of its document, until a user changes them (scheduler/job_changes.hpp).
   double weight = 1;
-  int max_parallel_trials = 1000;
+  int max_parallel_trials = kParallelTrialsDefault;
   std::optional<std::int64_t> max_runtime_ms;
   bool held = false;             // while running: nothing of it runs
   std::int64_t share_start = 0;  // where its share time begins: Job::share_time()
