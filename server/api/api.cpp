@@ -132,6 +132,12 @@ void Api::close_streams() {
   files_.close();
 }
 
+RouteHandler Api::plain(void (Api::*method)(const HttpRequest&, const Respond&)) {
+  return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) {
+    (this->*method)(request, respond);
+  };
+}
+
 RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {
   return [this, then = std::move(then)](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
     const auto find = [name = path.at("job")](Reader& reader) { return reader.find_job(name); };

@@ -149,6 +149,8 @@ class Api {
   void list_workers(const Respond& respond);
   ServerLoad load() const;
 
+  // For routes without parameters in their path.
+  RouteHandler plain(void (Api::*method)(const HttpRequest&, const Respond&));
   // For routes below /v1/jobs/{job}: finds the job by id or name, then goes on.
   RouteHandler with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then);
   // The same for routes below /v1/jobs/{job}/trials/{trial}; the trial may still not be there.

@@ -10,11 +10,7 @@
 namespace tuneband::server {
 
 void Api::add_check_routes() {
-  router_.add(
-      {"POST",
-       "/v1/checks",
-       {"base_dir", "like", "seconds_per_unit"},
-       [this](const HttpRequest& request, const PathParameters&, const Respond& respond) { check_document(request, respond); }});
+  router_.add({"POST", "/v1/checks", {"base_dir", "like", "seconds_per_unit"}, plain(&Api::check_document)});
 }
 
 WorkersNow Api::workers_now() const {

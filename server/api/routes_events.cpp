@@ -12,11 +12,6 @@ constexpr std::int64_t kEventIdMax = std::int64_t{1} << 53;  // that every JSON 
 }  // namespace
 
 void Api::add_event_routes() {
-  const auto plain = [this](auto method) {
-    return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) {
-      (this->*method)(request, respond);
-    };
-  };
   router_.add({"GET", "/v1/events", {"after", "job", "limit"}, plain(&Api::list_events)});
   router_.add({"GET", "/v1/events/stream", {"after", "job"}, plain(&Api::follow_events)});
 }

@@ -147,11 +147,6 @@ Result<Json> patched_document(Reader& reader, const std::string& like, std::stri
 }  // namespace
 
 void Api::add_job_routes() {
-  const auto plain = [this](auto method) {
-    return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) {
-      (this->*method)(request, respond);
-    };
-  };
   const auto of_job = [this](auto method) {
     return with_job([this, method](const HttpRequest&, JobId job, const Respond& respond) { (this->*method)(job, respond); });
   };
