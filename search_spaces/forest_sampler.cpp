@@ -28,10 +28,7 @@ std::vector<double> row_of(const Point& point, double level) {
 
 RegressionForest forest_of(const Encoding& encoding, const std::vector<std::vector<double>>& rows,
                            const std::vector<double>& targets, std::uint64_t seed) {
-  std::vector<RegressionForest::Kind> kinds;
-  for (const Encoding::Dimension& dimension : encoding.dimensions()) {
-    kinds.push_back(dimension.categories > 0 ? RegressionForest::Kind::category : RegressionForest::Kind::number);
-  }
+  std::vector<RegressionForest::Kind> kinds = kinds_of(encoding);
   kinds.push_back(RegressionForest::Kind::number);
   std::vector<const double*> pointers;
   for (const auto& row : rows) pointers.push_back(row.data());

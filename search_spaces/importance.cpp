@@ -417,11 +417,7 @@ std::unique_ptr<Learned> learned_from(const SearchSpace& space, const History& h
   const std::vector<Point> points = filled_points(encoding, samples);
   std::vector<const double*> rows;
   for (const Point& point : points) rows.push_back(point.data());
-  std::vector<RegressionForest::Kind> kinds;
-  for (const Encoding::Dimension& dimension : encoding.dimensions()) {
-    kinds.push_back(dimension.categories > 0 ? RegressionForest::Kind::category : RegressionForest::Kind::number);
-  }
-  const RegressionForest forest(kinds, rows, samples.costs, kImportanceForest, kImportanceStream);
+  const RegressionForest forest(kinds_of(encoding), rows, samples.costs, kImportanceForest, kImportanceStream);
   learned->explained = explained_share(forest.out_of_bag(), samples.costs);
   for (const RegressionForest::Tree& tree : forest.trees()) learned->trees.emplace_back(forest, tree, learned->grid, dimensions);
   return learned;

@@ -210,4 +210,12 @@ RegressionForest::Prediction RegressionForest::predict(const double* point) cons
   return {mean, std::max(0.0, squares / count - mean * mean) + within / count};
 }
 
+std::vector<RegressionForest::Kind> kinds_of(const Encoding& encoding) {
+  std::vector<RegressionForest::Kind> kinds;
+  for (const Encoding::Dimension& dimension : encoding.dimensions()) {
+    kinds.push_back(dimension.categories > 0 ? RegressionForest::Kind::category : RegressionForest::Kind::number);
+  }
+  return kinds;
+}
+
 }  // namespace tuneband

@@ -20,7 +20,6 @@ struct ForestOptions {
 // category of its own.
 class RegressionForest {
  public:
-  // kNumber or kCategory for each dimension.
   enum class Kind { number, category };
 
   struct Node {
@@ -54,5 +53,8 @@ class RegressionForest {
   std::vector<Tree> trees_;
   std::vector<double> out_of_bag_;
 };
+
+// For each dimension of its points.
+std::vector<RegressionForest::Kind> kinds_of(const Encoding& encoding);
 
 }  // namespace tuneband
