@@ -42,11 +42,16 @@ std::string check_address(const std::string& text) {
   return is_address ? "" : "expected an address like 127.0.0.1 or ::1, got " + text;
 }
 
-// To the form in which hosts are compared. An IPv6 address may stand without its brackets: a list of options loses them.
-std::string to_host(std::string& text) {
+// An IPv6 address may stand without its brackets: a list of options loses them.
+std::string with_brackets(const std::string& text) {
   in6_addr ignored{};
   const bool is_bare_ipv6 = ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
-  const std::string authority = is_bare_ipv6 ? "[" + text + "]" : text;
+  return is_bare_ipv6 ? "[" + text + "]" : text;
+}
+
+// To the form in which hosts are compared.
+std::string to_host(std::string& text) {
+  const std::string authority = with_brackets(text);
   const bool has_port = authority.find(':', authority.find(']') + 1) != std::string::npos;
   const auto name = has_port ? std::nullopt : host_name(authority);
   if (!name) return "expected a host name or address without a port, like tuner.example or [fe80::1], got " + text;
@@ -56,9 +61,7 @@ std::string to_host(std::string& text) {
 
 // As hooks are compared: the name or address as to_host() gives it, and the port where one was said.
 std::string to_webhook_host(std::string& text) {
-  in6_addr ignored{};
-  const bool is_bare_ipv6 = ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
-  const std::string authority = is_bare_ipv6 ? "[" + text + "]" : text;
+  const std::string authority = with_brackets(text);
   const std::size_t colon = authority.find(':', authority.find(']') + 1);
   const auto name = host_name(authority);
   if (!name || colon + 1 == authority.size())
