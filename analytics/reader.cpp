@@ -344,7 +344,11 @@ Result<Reader::JobsPage> Reader::jobs_page(const JobsQuery& query) {
   Statement rows = connection_.prepare(select_sql<JobRow>(
       joined({"WHERE id < ? AND ", kNotDeleted, query.state ? " AND state = ?" : "", " ORDER BY id DESC LIMIT ?"})));
   const int limit = query.limit + 1;
-  query.state ? rows.query(before, to_string(*query.state), limit) : rows.query(before, limit);
+  if (query.state) {
+    rows.query(before, to_string(*query.state), limit);
+  } else {
+    rows.query(before, limit);
+  }
   page.rows = rows_from<JobRow>(rows);
   if (page.rows.size() == static_cast<std::size_t>(limit)) {
     page.rows.pop_back();

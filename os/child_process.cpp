@@ -74,7 +74,11 @@ void take_signals_by_default() {
 
 [[noreturn]] void become(const Launch& launch) {
   const ChildCommand& command = launch.command;
-  command.session ? static_cast<void>(::setsid()) : static_cast<void>(::setpgid(0, 0));
+  if (command.session) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
   if (command.end_signal != 0) {
     ::prctl(PR_SET_PDEATHSIG, command.end_signal);
     if (::getppid() != launch.parent) ::_exit(127);

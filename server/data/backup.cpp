@@ -130,7 +130,11 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
       return end_with(1, describe(apart.error()));
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(1, describe(made.error()));
     const BackedUp done = copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading);
-    config.json ? print_json(done, config.backup_to) : print(done, config.backup_to);
+    if (config.json) {
+      print_json(done, config.backup_to);
+    } else {
+      print(done, config.backup_to);
+    }
     return 0;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "tuneband-server: no backup: %s\n", os::fault_text(failure).c_str());

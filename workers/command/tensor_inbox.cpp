@@ -257,8 +257,11 @@ void TensorInbox::take(files::Recorder& recorder, bool all, Clock::time_point no
       if (tensor.array.empty()) {
         recorder.add(step, tensor.name, tensor.scalar, tensor.mode);
       } else if (const auto array = files::read_npy(bytes_of(tensor.array))) {
-        array->shape.empty() ? recorder.add(step, tensor.name, debugger::values_of(*array).front(), tensor.mode)
-                             : recorder.add(step, tensor.name, *array, tensor.mode);
+        if (array->shape.empty()) {
+          recorder.add(step, tensor.name, debugger::values_of(*array).front(), tensor.mode);
+        } else {
+          recorder.add(step, tensor.name, *array, tensor.mode);
+        }
       }
       waiting_bytes_ -= tensor.array.size();
     }
