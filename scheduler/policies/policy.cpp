@@ -14,27 +14,26 @@ Arrival arrival_of(const DecisionRow& decision) {
 namespace {
 
 AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const Rungs& rungs) {
-  constexpr PromotionRule::Options kAsha{.quota = false};
-  constexpr PromotionRule::Options kDelayed{.quota = true};
+  using Quota = PromotionRule::Quota;
   const int count = rungs.top() + 1;
   AsynchronousPolicy::Parts parts;
   switch (spec.type) {
     case SchedulerType::asha_promotion:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, kAsha);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, Quota::none);
       break;
     case SchedulerType::pasha:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, kAsha, std::make_unique<PashaCap>(count));
+      parts.promotion = std::make_unique<PromotionRule>(rungs, Quota::none, std::make_unique<PashaCap>(count));
       break;
     case SchedulerType::asha_delayed:
     case SchedulerType::automatic:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, Quota::holds);
       if (HeadStart::in(spec)) parts.head_start = std::make_unique<HeadStart>();
       if (spec.rung_audit) parts.audit = std::make_unique<RungAudit>(rungs);
       if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs, spec.restarts);
       if (ModelShare::in(spec) && rungs.top() > 0) parts.model = std::make_unique<ModelShare>(rungs, spec.restarts);
       break;
     case SchedulerType::async_hyperband:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, Quota::holds);
       parts.brackets = std::make_unique<BracketChoice>(count, spec.eta);
       break;
     case SchedulerType::median_stopping:

@@ -11,8 +11,8 @@ bool in_top(const Rungs& rungs, int index, const Standing& standing) {
 
 }  // namespace
 
-PromotionRule::PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap)
-    : options_(options), cap_(std::move(cap)), promoted_(static_cast<std::size_t>(rungs.top()) + 1) {}
+PromotionRule::PromotionRule(const Rungs& rungs, Quota quota, std::unique_ptr<PashaCap> cap)
+    : quota_(quota), cap_(std::move(cap)), promoted_(static_cast<std::size_t>(rungs.top()) + 1) {}
 
 void PromotionRule::learned(int index, const Standing& standing) {
   if (cap_) cap_->learned(index, standing);
@@ -22,7 +22,7 @@ void PromotionRule::promoted(int index) { ++promoted_[static_cast<std::size_t>(i
 
 bool PromotionRule::quota_left(const Rungs& rungs, int index, const RungCount& apart) const {
   const int promoted = promoted_[static_cast<std::size_t>(index)] - apart.promoted;
-  return !options_.quota || (promoted + 1) * rungs.eta() <= rungs.at(index).filled() - apart.filled;
+  return quota_ == Quota::none || (promoted + 1) * rungs.eta() <= rungs.at(index).filled() - apart.filled;
 }
 
 bool PromotionRule::may_go_by_quota(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const {
@@ -30,7 +30,7 @@ bool PromotionRule::may_go_by_quota(const Rungs& rungs, int index, const Standin
 }
 
 bool PromotionRule::may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const {
-  if (!options_.quota || !rungs.at(index).in_first_front(standing)) return false;
+  if (quota_ == Quota::none || !rungs.at(index).in_first_front(standing)) return false;
   return !rungs.may_start() && (rungs.under_way() == 0 || rungs.all_have_come()) && room_for_front(rungs, index);
 }
 
@@ -51,7 +51,7 @@ std::string PromotionRule::rule(const Rungs& rungs, int index, const RungCount& 
   const std::string eta = std::to_string(rungs.eta());
   if (!may_go_by_quota(rungs, index, *rungs.at(index).waiting().begin(), apart))
     return "a worker was free, and no result at this rung is better by all objectives: the first front goes on, too";
-  if (options_.quota) {
+  if (quota_ == Quota::holds) {
     return "a worker was free, it was the best not yet promoted, and no more than 1 in " + eta + " go on with it";
   }
   return "a worker was free and it was the best not yet promoted among the top 1 in " + eta;
@@ -64,7 +64,7 @@ std::string PromotionRule::rule_at_close(const Rungs& rungs, int index, const St
     if (quota_left(rungs, index, apart)) return "the job ended before it could go on";
     return "the job ended, and as many as may go on, 1 in " + eta + ", had done so";
   }
-  if (options_.quota && rungs.at(index).in_first_front(standing) && !room_for_front(rungs, index))
+  if (quota_ == Quota::holds && rungs.at(index).in_first_front(standing) && !room_for_front(rungs, index))
     return "the job ended, and as many of the first front as may go on, all but 1 in " + eta + ", had done so";
   if (!cap_ && rungs.at(index).filled() < rungs.eta())
     return "the job ended, and fewer than the " + eta + " came to this rung of which 1 goes on";

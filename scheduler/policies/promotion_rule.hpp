@@ -30,11 +30,9 @@ struct RungCount {
 
 class PromotionRule {
  public:
-  struct Options {
-    bool quota = false;
-  };
+  enum class Quota { none, holds };  // none: ASHA; it holds: delayed promotion
 
-  PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap = nullptr);
+  PromotionRule(const Rungs& rungs, Quota quota, std::unique_ptr<PashaCap> cap = nullptr);
 
   void learned(int index, const Standing& standing);
   void promoted(int index);
@@ -54,7 +52,7 @@ class PromotionRule {
   bool may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const;
   bool room_for_front(const Rungs& rungs, int index) const;
 
-  Options options_;
+  Quota quota_;
   std::unique_ptr<PashaCap> cap_;
   std::vector<int> promoted_;  // by rung: in all
 };
