@@ -60,6 +60,23 @@ const drawn = () => page.waitForFunction(() => {
   return document.querySelector('.canvas-box canvas') !== null && canvases.every((canvas) => Number(canvas.dataset.drawn ?? 0) > 0);
 });
 
+test('what was wrong with an attempt is not said of the next one while that is under way', async () => {
+  await open('');
+  const fault = page.getByRole('alert').filter({ hasText: 'the server does not answer' });
+  const attempt = async () => {
+    const held = new Promise((resolve) => { void page.route('**/v1/jobs?base_dir=*', resolve, { times: 1 }); });
+    await page.getByRole('button', { name: 'Run the example' }).click();
+    return held;
+  };
+  await (await attempt()).abort('connectionreset');
+  await fault.waitFor();
+  const next = await attempt();
+  await fault.waitFor({ state: 'detached' });
+  await next.abort('connectionreset');
+  await fault.waitFor();
+  noFaults();
+});
+
 test('an empty server shows how to begin, and its example runs live to its end', async () => {
   await open('');
   await page.getByRole('heading', { name: 'No job yet' }).waitFor();
