@@ -1,5 +1,6 @@
 // Scales and axes. A scale has a domain in values and a range in pixels; NaN has no place on it.
 import { scaleLinear, scaleLog, scaleSymlog } from 'd3-scale';
+import type { Objective } from '../api/shapes.ts';
 import { formatTick } from '../data/numbers.ts';
 import { ticksOf as ticksOfParameter, type Parameter } from '../data/space.ts';
 import type { Palette } from '../state/theme.ts';
@@ -62,6 +63,15 @@ export function extentOf(values: Iterable<number>, clip = 0): [number, number] {
   finite.sort((a, b) => a - b);
   const at = (share: number): number => finite[Math.round(share * (finite.length - 1))] as number;
   return [at(clip), at(1 - clip)];
+}
+
+const outliers = 0.05; // a share
+
+// The same of values that have a goal: the outliers at the worse end alone are left out.
+export function extentByGoal(values: readonly number[] | Float64Array, goal: Objective['goal'], clip = outliers): [number, number] {
+  const [low, high] = extentOf(values);
+  const [clippedLow, clippedHigh] = extentOf(values, clip);
+  return goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh];
 }
 
 const pixelsPerTickX = 80;

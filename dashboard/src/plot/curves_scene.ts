@@ -5,7 +5,7 @@ import { formatNumber } from '../data/numbers.ts';
 import type { TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawNothing, drawXAxis, drawYAxis, extentOf, gridLine, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentByGoal, extentOf, gridLine, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { drawHalo, drawMark } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -48,10 +48,7 @@ function shownCurves(input: CurvesInput): DrawnCurve[] {
 // The range of values: what the worst trials did in their first steps shall not flatten all the others.
 function valueRange(drawn: readonly DrawnCurve[], input: CurvesInput): [number, number] {
   const values = drawn.flatMap(({ curve }) => curve.value);
-  const [low, high] = extentOf(values);
-  if (input.whole) return [low, high];
-  const [clippedLow, clippedHigh] = extentOf(values, outliers);
-  return input.job.objective.goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh];
+  return input.whole ? extentOf(values) : extentByGoal(values, input.job.objective.goal, outliers);
 }
 
 function tracePath(pen: Pen, { curve }: DrawnCurve, x: Scale, y: Scale): void {

@@ -2,7 +2,7 @@
 import { formatNumber } from '../data/numbers.ts';
 import type { BestSoFar, Point, Step } from '../data/best_so_far.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawNothing, drawXAxis, drawYAxis, extentOf, makeScale, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentByGoal, makeScale, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -23,8 +23,6 @@ export interface HistoryInput {
   linked: boolean; // its points are this page's trials
   ended: boolean; // no more values come
 }
-
-const outliers = 0.05;
 
 function drawSteps(pen: Pen, steps: readonly Step[], end: number, x: Scale, y: Scale): void {
   const [first, ...rest] = steps;
@@ -79,9 +77,7 @@ export function historyScene(input: HistoryInput): MakeScene {
     const start = input.x === 'log' ? Math.min(...positive, ...ends) : 0;
     const x = makeScale(input.x, [start, Math.max(0, ...ends) || 1], [box.left, box.right], false);
     const values = [...all, ...lines].map((point) => point.value);
-    const [low, high] = extentOf(values);
-    const [clippedLow, clippedHigh] = extentOf(values, outliers);
-    const y = makeScale(input.y, goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh], [box.bottom, box.top]);
+    const y = makeScale(input.y, extentByGoal(values, goal), [box.bottom, box.top]);
     const places: Place[] = series.flatMap((one) =>
       one.points.map((point) => ({ trial: point.trial, series: one, point, x: x(point.cost), y: Math.min(box.bottom, Math.max(box.top, y(point.value))) })),
     );

@@ -7,7 +7,7 @@ import { ticksOf, type Parameter } from '../data/space.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Brush } from '../state/selection.ts';
 import type { Palette } from '../state/theme.ts';
-import { extentOf, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
+import { extentByGoal, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
 import { goodnessOf, shade } from './colors.ts';
 import { coarse, densityImage, fine, type Grain } from './density.ts';
 import type { Hit, MakeScene } from './scene.ts';
@@ -19,7 +19,6 @@ const linesSwept = 60; // while an axis is swept
 const brushReach = 18;
 const lineReach = 6;
 const objectiveName = 'objective';
-const outliers = 0.05;
 
 export interface ParallelInput {
   job: Job;
@@ -54,12 +53,7 @@ function parameterAxis(parameter: Parameter, x: number, table: TrialTable, { top
 }
 
 function objectiveAxis(job: Job, x: number, table: TrialTable, { top, bottom }: Frame): Axis {
-  const domain = table.derive('objective axis', (): [number, number] => {
-    const values = table.objectives();
-    const [low, high] = extentOf(values);
-    const [clippedLow, clippedHigh] = extentOf(values, outliers);
-    return job.objective.goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh];
-  });
+  const domain = table.derive('objective axis', () => extentByGoal(table.objectives(), job.objective.goal));
   const scale: Scale = makeScale('linear', domain, [bottom, top], false);
   const inside = (value: number): number => Math.min(bottom, Math.max(top, scale(value)));
   const places = table.derive('objective places', () => table.objectives().map((value) => (bottom - inside(value)) / (bottom - top)));

@@ -4,7 +4,7 @@ import type { Decision, Job, Rung } from '../api/shapes.ts';
 import { units } from '../data/explain.ts';
 import { formatNumber, numberOf } from '../data/numbers.ts';
 import type { Palette } from '../state/theme.ts';
-import { extentOf, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
+import { extentByGoal, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
 import { drawHalo, markFor } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -136,17 +136,15 @@ interface Bracket {
 
 function bracketsOf(input: RungsInput, width: number): Bracket[] {
   const values = input.decisions.flatMap((decision) => (decision.value === null ? [] : [numberOf(decision.value)]));
-  const [low, high] = extentOf(values);
-  const [lowClipped, highClipped] = extentOf(values, 0.05);
-  const maximize = input.job.objective.goal === 'maximize';
-  const domain: [number, number] = maximize ? [lowClipped, high] : [low, highClipped];
+  const { goal } = input.job.objective;
+  const domain = extentByGoal(values, goal);
   const resources = [...new Set(input.rungs.map((rung) => rung.resource))].sort((a, b) => a - b);
   const step = (width - gutter - 8) / Math.max(1, resources.length);
   return input.brackets.map((index, place) => {
     const height = bracketHeight(input.brackets.length);
     const top = place * height + head;
     const bottom = (place + 1) * height - foot;
-    const y = makeScale('linear', domain, maximize ? [bottom - 6, top + 6] : [top + 6, bottom - 6], false);
+    const y = makeScale('linear', domain, goal === 'maximize' ? [bottom - 6, top + 6] : [top + 6, bottom - 6], false);
     const clamped = Object.assign((value: number) => Math.min(bottom - 4, Math.max(top + 4, y(value))), y) as Scale;
     const columns = input.rungs
       .filter((rung) => rung.bracket === index)

@@ -3,7 +3,7 @@ import type { Importance, Job } from '../api/shapes.ts';
 import { formatNumber, formatValue } from '../data/numbers.ts';
 import { placeOf, type Parameter } from '../data/space.ts';
 import type { TrialRow, TrialTable } from '../data/trials.ts';
-import { drawXAxis, drawYAxis, extentOf, makeScale, parameterAxis, type Box, type Scale } from './axes.ts';
+import { drawXAxis, drawYAxis, extentByGoal, makeScale, parameterAxis, type Box, type Scale } from './axes.ts';
 import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 
@@ -21,9 +21,7 @@ export function sliceScene(input: SliceInput): MakeScene {
     const box: Box = { left: 58, top: 24, right: width - 14, bottom: height - 40 };
     const x: Scale = makeScale('linear', [0, 1], [box.left, box.right], false);
     const values = rows.map((row) => row.objective ?? NaN).concat(dependence?.mean ?? []);
-    const [low, high] = extentOf(values);
-    const [clippedLow, clippedHigh] = extentOf(values, 0.05);
-    const y = makeScale('linear', job.objective.goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh], [box.bottom, box.top]);
+    const y = makeScale('linear', extentByGoal(values, job.objective.goal), [box.bottom, box.top]);
     const clamp = (pixel: number): number => Math.min(box.bottom, Math.max(box.top, pixel));
     const column = table.parameters.get(parameter.name) ?? [];
     const placeOfRow = table.placesOf(parameter);
