@@ -6,6 +6,7 @@ import type { TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type { Palette } from '../state/theme.ts';
 import { drawNothing, drawXAxis, drawYAxis, extentByGoal, extentOf, gridLine, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { strokeBroken } from './broken_line.ts';
 import { drawHalo, drawMark } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -51,21 +52,9 @@ function valueRange(drawn: readonly DrawnCurve[], input: CurvesInput): [number, 
   return input.whole ? extentOf(values) : extentByGoal(values, input.job.objective.goal, outliers);
 }
 
+// What is no number is a gap in it, and is marked at the edge.
 function tracePath(pen: Pen, { curve }: DrawnCurve, x: Scale, y: Scale): void {
-  pen.beginPath();
-  let open = false;
-  for (let index = 0; index < curve.resource.length; index += 1) {
-    const value = curve.value[index] as number;
-    if (!Number.isFinite(value)) {
-      open = false; // a gap: the value is marked at the edge
-      continue;
-    }
-    const [px, py] = [x(curve.resource[index] as number), y(value)];
-    if (open) pen.lineTo(px, py);
-    else pen.moveTo(px, py);
-    open = true;
-  }
-  pen.stroke();
+  strokeBroken(pen, curve.resource.length, (index) => x(curve.resource[index] as number), (index) => y(curve.value[index] as number));
 }
 
 function drawCurve(pen: Pen, palette: Palette, drawn: DrawnCurve, x: Scale, y: Scale, many: boolean): void {

@@ -8,6 +8,7 @@ import type { TrialTable } from '../data/trials.ts';
 import type { Brush } from '../state/selection.ts';
 import type { Palette } from '../state/theme.ts';
 import { extentByGoal, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
+import { strokeBroken } from './broken_line.ts';
 import { goodnessOf, shade } from './colors.ts';
 import { coarse, densityImage, fine, type Grain } from './density.ts';
 import type { Hit, MakeScene } from './scene.ts';
@@ -80,16 +81,7 @@ const pixelOf = (axis: Axis, index: number, { top, bottom }: Frame): number => b
 
 // Where a value is missing the line is broken: a conditional parameter that the trial does not have.
 function traceLine(pen: Pen, axes: readonly Axis[], index: number, frame: Frame): void {
-  pen.beginPath();
-  let open = false;
-  for (const axis of axes) {
-    const y = pixelOf(axis, index, frame);
-    if (Number.isNaN(y)) open = false;
-    else if (open) pen.lineTo(axis.x, y);
-    else pen.moveTo(axis.x, y);
-    if (!Number.isNaN(y)) open = true;
-  }
-  pen.stroke();
+  strokeBroken(pen, axes.length, (at) => (axes[at] as Axis).x, (at) => pixelOf(axes[at] as Axis, index, frame));
 }
 
 function drawAxis(pen: Pen, palette: Palette, axis: Axis, room: number, { top, bottom }: Frame): void {

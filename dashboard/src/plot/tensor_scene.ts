@@ -2,7 +2,8 @@
 import { formatNumber } from '../data/numbers.ts';
 import type { SeriesPoints } from '../data/tensors.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawXAxis, drawYAxis, extentOf, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawXAxis, drawYAxis, extentOf, makeScale, smallFont, type Box, type ScaleKind } from './axes.ts';
+import { strokeBroken } from './broken_line.ts';
 import { drawHalo } from './marks.ts';
 import { nearest, type Hit, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -29,22 +30,6 @@ interface Place {
 }
 
 const colorOf = (palette: Palette, place: number): string => (place === 0 ? palette.accent : (palette.series[1] ?? palette.text));
-
-function drawLine(pen: Pen, { steps, values }: SeriesPoints, x: Scale, y: Scale): void {
-  pen.beginPath();
-  let open = false;
-  values.forEach((value, index) => {
-    if (!Number.isFinite(value)) {
-      open = false;
-      return;
-    }
-    const [px, py] = [x(steps[index] as number), y(value)];
-    if (open) pen.lineTo(px, py);
-    else pen.moveTo(px, py);
-    open = true;
-  });
-  pen.stroke();
-}
 
 function drawPoints(pen: Pen, palette: Palette, places: readonly Place[], box: Box): void {
   pen.font = smallFont;
@@ -93,7 +78,7 @@ export function tensorScene(input: TensorInput): MakeScene {
           pen.fillStyle = colorOf(palette, place);
           pen.lineWidth = place === 0 ? 2 : 1.5;
           pen.setLineDash(dashes[place] ?? []);
-          drawLine(pen, series, x, y);
+          strokeBroken(pen, series.steps.length, (index) => x(series.steps[index] as number), (index) => y(series.values[index] as number));
           pen.setLineDash([]);
           drawPoints(pen, palette, places[place] ?? [], box);
         });
