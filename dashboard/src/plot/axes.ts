@@ -26,6 +26,8 @@ export interface Scale {
 
 export type ScaleKind = 'linear' | 'log';
 
+const farBelow = 1e-6;
+
 // A log scale needs values above 0: without them it is linear near 0 (symlog).
 export function makeScale(kind: ScaleKind, domain: [number, number], range: [number, number], nice = true): Scale {
   const [low, high] = widened(domain);
@@ -35,7 +37,9 @@ export function makeScale(kind: ScaleKind, domain: [number, number], range: [num
   }
   if (low > 0) {
     const scale = scaleLog([low, high], range);
-    return nice ? scale.nice() : scale;
+    if (nice) scale.nice();
+    // Outliers may be left out of the domain: those that are not above 0 have no logarithm, and lie far below its foot.
+    return Object.assign((value: number) => scale(value <= 0 && Number.isFinite(value) ? low * farBelow : value), scale);
   }
   return scaleSymlog([low, high], range).constant(Math.max(Math.abs(low), Math.abs(high)) / 1000);
 }

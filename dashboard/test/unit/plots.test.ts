@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { curvesScene } from '../../src/plot/curves_scene.ts';
 import { coarse, countPairs, fine, opacities } from '../../src/plot/density.ts';
-import { historyScene } from '../../src/plot/history_scene.ts';
+import { historyScene, type HistoryInput } from '../../src/plot/history_scene.ts';
 import { thinned } from '../../src/plot/marks.ts';
 import { SvgPen } from '../../src/plot/svg_pen.ts';
 import { visibleTrials } from '../../src/data/visible.ts';
 import { searchedParameters } from '../../src/data/space.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
+import type { Job } from '../../src/api/shapes.ts';
 import type { Palette } from '../../src/state/theme.ts';
 import { judged, rowOf, tableOf } from './tables.ts';
 
@@ -67,18 +69,32 @@ test('of a choice of trials the best so far stands where the whole job had come'
   assert.equal(bestSoFar(rows, judged('minimize', 1), 'worker_time', 5).end, 10);
 });
 
+const palette: Palette = { text: '', muted: '', faint: '', grid: '', surface: '', accent: '', best: '', states: {}, series: [] };
+
+function historyOf(values: number[], over: Partial<HistoryInput>): string {
+  const points = values.map((value) => ({ trial: 0, cost: 1, value, counts: true, state: 'completed' as const }));
+  const series = [{ steps: points, anywhere: [], points, end: 1, resource: 0, name: '', color: () => '#000', dash: [] }];
+  const cost = { label: 'time', format: String, say: String };
+  const pen = new SvgPen(400, 300, () => ({ width: 10 }) as TextMetrics);
+  historyScene({ series, metric: 'loss', cost, x: 'linear', y: 'linear', goal: 'minimize', linked: true, ended: false, ...over })({ width: 400, height: 300, palette }).draw(pen);
+  return pen.text('#fff');
+}
+
 test('a plot that has nothing to draw says so', () => {
-  const palette: Palette = { text: '', muted: '', faint: '', grid: '', surface: '', accent: '', best: '', states: {}, series: [] };
-  const drawn = (values: number[], ended: boolean): string => {
-    const points = values.map((value) => ({ trial: 0, cost: 1, value, counts: true, state: 'completed' as const }));
-    const series = [{ steps: [], anywhere: [], points, end: 1, resource: 0, name: '', color: () => '#000', dash: [] }];
-    const cost = { label: 'time', format: String, say: String };
-    const input = { series, metric: 'loss', cost, x: 'linear', y: 'linear', goal: 'minimize', linked: true, ended } as const;
+  assert.match(historyOf([], { ended: false }), />no values yet<\/text>/);
+  assert.match(historyOf([], { ended: true }), />no values<\/text>/);
+  assert.doesNotMatch(historyOf([1], { ended: false }), /no values/);
+});
+
+test('what is not above 0 lies below the foot of a log scale, where the worst values are left out of it', () => {
+  for (const worst of [0, -1]) {
+    const rows = Array.from({ length: 60 }, (_, number) => rowOf({ number, state: 'completed' }));
+    const curves = new Map(rows.map(({ number }) => [number, { resource: [1, 2, 3], value: [0.5, 0.6, number === 0 ? worst : 0.7] }]));
+    const job = { objective: { metric: 'accuracy', goal: 'maximize' }, max_resource: 3, resource_name: 'steps', ended_at: null } as unknown as Job;
     const pen = new SvgPen(400, 300, () => ({ width: 10 }) as TextMetrics);
-    historyScene(input)({ width: 400, height: 300, palette }).draw(pen);
-    return pen.text('#fff');
-  };
-  assert.match(drawn([], false), />no values yet<\/text>/);
-  assert.match(drawn([], true), />no values<\/text>/);
-  assert.doesNotMatch(drawn([1], false), /no values/);
+    curvesScene({ job, rows, curves, best: null, ladder: [], x: 'linear', y: 'log', whole: false })({ width: 400, height: 300, palette }).draw(pen);
+    assert.doesNotMatch(pen.text('#fff'), /Infinity|NaN/);
+    const values = Array.from({ length: 60 }, (_, index) => (index === 0 ? worst : 0.5 + index / 100));
+    assert.doesNotMatch(historyOf(values, { y: 'log', goal: 'maximize' }), /Infinity|NaN/);
+  }
 });
