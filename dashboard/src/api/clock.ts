@@ -1,5 +1,7 @@
 // The time by the server's clock, from which every time on a page comes; the browser's may be another. What they differ by is told
 // by the Date of the server's answers, which has whole seconds.
+import type { Job } from './shapes.ts';
+
 const secondMs = 1_000;
 const leastMs = 1_000; // less than this is none: everything stays where it is while it is measured
 
@@ -24,3 +26,9 @@ export class ClockDifference {
 
 export const clockDifference = new ClockDifference();
 export const serverNow = (): number => Date.now() + clockDifference.ms; // milliseconds
+
+type Spanned = Pick<Job, 'created_at' | 'ended_at'>;
+
+// Of a job under way: now.
+export const endOf = (job: Spanned): number => (job.ended_at ? Date.parse(job.ended_at) : serverNow()); // milliseconds
+export const secondsOf = (job: Spanned): number => (endOf(job) - Date.parse(job.created_at)) / 1000;

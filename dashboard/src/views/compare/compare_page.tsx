@@ -1,9 +1,9 @@
 // Jobs over each other: what they found by what they spent, and in what their documents differ.
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { serverNow } from '../../api/clock.ts';
+import { secondsOf } from '../../api/clock.ts';
 import * as api from '../../api/routes.ts';
-import type { Job, JobDetail } from '../../api/shapes.ts';
+import type { JobDetail } from '../../api/shapes.ts';
 import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { differences } from '../../data/documents.ts';
 import { units } from '../../data/explain.ts';
@@ -75,9 +75,8 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const first = (compared[0] as Compared).job;
   const series = useMemo(() => compared.map(({ job, rows }, index) => {
-    const now = ((job.ended_at ? Date.parse(job.ended_at) : serverNow()) - Date.parse(job.created_at)) / 1000;
     const color = (palette: Palette): string => palette.series[index] ?? palette.text;
-    return { ...bestSoFar(rows, job, axis, now), name: job.name, dash: dashes[index] ?? [], color };
+    return { ...bestSoFar(rows, job, axis, secondsOf(job)), name: job.name, dash: dashes[index] ?? [], color };
   }), [compared, axis]);
   const cost = costAxis(axis, first.resource_name);
   const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y, goal: first.objective.goal, linked: false, ended: compared.every(({ job }) => job.ended_at !== null) }), [series, x, y]);
@@ -119,7 +118,7 @@ function Bests({ compared, remove }: { compared: readonly Compared[]; remove: (n
                 <td>{job.trials.created}</td>
                 <td>{units(job.resource_spent, job.resource_name)}</td>
                 <td>{formatDuration(job.training_seconds)}</td>
-                <td>{wallOf(job)}</td>
+                <td>{formatDuration(secondsOf(job))}</td>
                 <td><button type="button" class="quiet" aria-label={`Remove ${job.name}`} onClick={() => remove(job.name)}>×</button></td>
               </tr>
             ))}
@@ -128,10 +127,6 @@ function Bests({ compared, remove }: { compared: readonly Compared[]; remove: (n
       </div>
     </section>
   );
-}
-
-function wallOf(job: Job): string {
-  return formatDuration(((job.ended_at ? Date.parse(job.ended_at) : serverNow()) - Date.parse(job.created_at)) / 1000);
 }
 
 function Documents({ jobs }: { jobs: readonly JobDetail[] }): JSX.Element {

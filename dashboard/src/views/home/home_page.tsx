@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { serverNow } from '../../api/clock.ts';
+import { secondsOf, serverNow } from '../../api/clock.ts';
 import type { Card, Worker } from '../../api/shapes.ts';
 import { units } from '../../data/explain.ts';
 import { formatAgo, formatCount, formatDuration, formatNumber, formatShare, formatTime } from '../../data/numbers.ts';
@@ -91,8 +91,7 @@ function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): J
 
 function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () => void }): JSX.Element {
   const best = job.best ?? job.best_anywhere;
-  const [begun, now] = [Date.parse(job.created_at), serverNow()];
-  const end = ((job.ended_at ? Date.parse(job.ended_at) : now) - begun) / 1000;
+  const end = secondsOf(job);
   return (
     <tr>
       <td><input type="checkbox" checked={marked} onChange={mark} aria-label={`Mark ${job.name} to compare it`} /></td>
@@ -115,7 +114,7 @@ function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () =>
         ) : <span class="muted">{job.ended_at === null ? 'no value yet' : 'no value'}</span>}
       </td>
       <td><Sparkline seconds={job.sparkline.seconds} value={job.sparkline.value} end={end} /></td>
-      <td class="muted nowrap" title={formatTime(job.created_at)}>{formatAgo(job.created_at, now)}<div>{job.ended_at ? `took ${formatDuration(end)}` : `for ${formatDuration(end)}`}</div></td>
+      <td class="muted nowrap" title={formatTime(job.created_at)}>{formatAgo(job.created_at, serverNow())}<div>{job.ended_at ? `took ${formatDuration(end)}` : `for ${formatDuration(end)}`}</div></td>
     </tr>
   );
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { serverNow } from '../../api/clock.ts';
+import { secondsOf } from '../../api/clock.ts';
 import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
@@ -23,13 +23,12 @@ function thickLine(trials: number): string {
 }
 
 export function HistoryView({ height }: { height: number }): JSX.Element {
-  const { job, table, shownRows } = useJob();
+  const { job, shownRows } = useJob();
   const axis = chosenOption('cost', costAxes) as CostAxis;
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const rows = shownRows.value;
   const { history, scene } = useMemo(() => {
-    const now = job.ended_at ? (Date.parse(job.ended_at) - table.createdAt) / 1000 : (serverNow() - table.createdAt) / 1000;
-    const found = bestSoFar(rows, job, axis, now);
+    const found = bestSoFar(rows, job, axis, secondsOf(job));
     const series = [{ ...found, name: '', dash: [], color: (palette: { best: string }) => palette.best }];
     const cost = costAxis(axis, job.resource_name);
     return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y, goal: job.objective.goal, linked: true, ended: job.ended_at !== null }) };

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { serverNow } from '../../api/clock.ts';
+import { endOf, serverNow } from '../../api/clock.ts';
 import { getTimeline, getWorkersTimeline, type Window } from '../../api/routes.ts';
 import type { Timeline, WorkersTimeline } from '../../api/columns.ts';
 import { transport } from '../../api/transport.ts';
@@ -25,8 +25,7 @@ export function TimelineView(): JSX.Element {
   // Asked again when a segment more was begun or ended: their number and the trials under way tell.
   const generation = table.rows.reduce((sum, row) => sum + row.segments * 1000 + row.rung + (row.state === 'running' ? 1 : 0), 0);
   const window = chosenWindow();
-  const end = job.ended_at ? Date.parse(job.ended_at) : serverNow();
-  const whole: Window = [table.createdAt, Math.max(end, table.createdAt + 1)];
+  const whole: Window = [table.createdAt, Math.max(endOf(job), table.createdAt + 1)];
   const loaded = useLoaded(
     () => Promise.all([getTimeline(store.name, window), transport.live ? getWorkersTimeline(window ?? whole) : null]),
     [window?.join()],
@@ -51,7 +50,7 @@ function TimelinePlot({ timeline, workers, window }: TimelinePlotProps): JSX.Ele
   const { job, table, shownRows } = useJob();
   const rows = shownRows.value;
   const { createdAt } = table;
-  const now = ((job.ended_at ? Date.parse(job.ended_at) : serverNow()) - createdAt) / 1000;
+  const now = (endOf(job) - createdAt) / 1000;
   const ms = (seconds: number): number => createdAt + seconds * 1000;
   const range = window && (window.map((at) => (at - createdAt) / 1000) as [number, number]);
   const why = (from: number, until: number, lane: readonly string[] = []): string[] => (workers ? whyIdle(workers, { from: ms(from), until: ms(until) }, lane, job.id) : []);
