@@ -1,7 +1,7 @@
 // Why a worker, or all of them, had nothing to do: what the log, the jobs and the segments of a time say of it.
 import type { WorkersTimeline } from '../api/columns.ts';
 import type { ServerEvent } from '../api/shapes.ts';
-import { formatClock } from './numbers.ts';
+import { formatClock, formatCount } from './numbers.ts';
 import { shortWorker } from './segments.ts';
 
 export interface Span {
@@ -73,7 +73,7 @@ function runningAt(timeline: WorkersTimeline, job: number, at: number): number {
 function jobSentence(timeline: WorkersTimeline, job: TimelineJob, { from, until }: Span): string {
   const over = timeline.events.find((event) => event.kind === 'job_starts_no_more' && event.job === job.id && Date.parse(event.at) <= until);
   const running = runningAt(timeline, job.id, (from + until) / 2);
-  const trials = `${running} ${running === 1 ? 'trial' : 'trials'}`;
+  const trials = formatCount(running, 'trial');
   if (over) return `${job.name} started no more trials${over.message === '' ? '' : ` (${over.message})`}${running > 0 ? `: ${trials} of it still ran elsewhere` : ''}.`;
   if (running > 0 && job.max_parallel_trials !== null && running >= job.max_parallel_trials) return `${job.name} ran ${trials} elsewhere, as many as its max_parallel_trials allows.`;
   if (running > 0) return `${job.name} ran ${trials} elsewhere and had nothing else to start: its other trials waited at rungs, or all had begun.`;

@@ -135,7 +135,7 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
       </ul>
       <p class="muted">{job.trials.planned === null ? formatCount(job.trials.created, 'trial') : `${job.trials.created} of ${formatCount(job.trials.planned, 'trial')}`}, {job.scheduler.replaceAll('_', ' ')}</p>
       {waiting.length > 0 && !done && (
-        <p><b>Waiting:</b> {waiting.map(([reason, count]) => `${count} ${count === 1 ? 'trial' : 'trials'}, ${reason}`).join('; ')}</p>
+        <p><b>Waiting:</b> {waiting.map(([reason, count]) => `${formatCount(count, 'trial')}, ${reason}`).join('; ')}</p>
       )}
       {summary.job.queue_position !== null && summary.job.queue_position > 1 && <p>Place {summary.job.queue_position} in the queue for a free worker.</p>}
       {job.reason !== '' && <p class="muted reason" title={job.reason}>{job.reason}</p>}
@@ -180,7 +180,7 @@ export function Warnings({ store }: { store: JobStore }): JSX.Element | null {
       {summary.failures.map((failure) => (
         <div class="notice bad">
           <p>
-            <b>{failure.trials} {failure.trials === 1 ? 'trial' : 'trials'} failed: {failure.exit_class.replaceAll('_', ' ')}.</b> {failure.message}{' '}
+            <b>{formatCount(failure.trials, 'trial')} failed: {failure.exit_class.replaceAll('_', ' ')}.</b> {failure.message}{' '}
             <a href={hrefOf(['jobs', store.name, 'trials', failure.example])}>trial {failure.example}</a>
           </p>
           {failure.advice !== '' && <p>{failure.advice}</p>}

@@ -90,7 +90,7 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
       note={
         <>
           Strong marks are trials at {units(job.max_resource, job.resource_name)}{job.constraints.length > 0 && ', within the constraints'}; on the line, nothing is at least as good and as fast.
-          {replicas.length > 1 && replicas.map((count, index) => <span class="legend"><span class={`swatch series-${(index % colors.length) + 1}`} /> {count} {count === 1 ? 'replica' : 'replicas'}</span>)}
+          {replicas.length > 1 && replicas.map((count, index) => <span class="legend"><span class={`swatch series-${(index % colors.length) + 1}`} /> {formatCount(count, 'replica')}</span>)}
         </>
       }
     />

@@ -73,7 +73,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
       <p><b>{plan.trials === null ? 'Trials until a limit ends it' : formatCount(plan.trials, 'trial')}</b>, {about}{plan.total_resource} units of resource; without stopping {plan.total_resource_without_stopping}: <b>{formatShare(Math.max(0, saved))}</b> saved.</p>
       {plan.forecast && (
         <p>
-          <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {plan.forecast.workers} {plan.forecast.workers === 1 ? 'worker' : 'workers'}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
+          <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {formatCount(plan.forecast.workers, 'worker')}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
         </p>
       )}
       {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice; about twice as much in all where lower rungs mislead, as curves that cross do.</p>}
