@@ -84,7 +84,7 @@ void check_command(const CommandSpec& spec, const Json& job, const CheckedMachin
   check_gpu(*command, has_gpu, diagnostics);
   check_paths(*command, diagnostics);
   const auto script = diagnostics.ok() ? script_of(*command) : std::nullopt;
-  if (script && script->python) check_python(*command, *script, has_gpu, diagnostics);
+  if (script && script->python && script->certain) check_python(*command, *script, has_gpu, diagnostics);
   check_ranks_differ(*command, script ? os::read_regular(script->script) : std::nullopt, diagnostics);
   check_addresses(*command, diagnostics);
 }

@@ -31,12 +31,16 @@ TEST(JobCheck, FindsNothingWrongWithACommandThatIsThere) {
             "");
   EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"./sh"}}, {"working_dir", "/bin"}}), "");
   EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"{interpreter}"}}}), "") << "differs from trial to trial";
+  EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"sh", "-euc", "./train.sh $X"}}}), "");
+  EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"python3", "-um", "json.tool"}}}), "");
 }
 
 TEST(JobCheck, FindsACommandThatIsNotThere) {
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"no-such-program"}}}),
               HasSubstr("trainer.argv[0]: the command `no-such-program`"));
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"./train.sh"}}}), HasSubstr("trial's own directory"));
+  EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh", "-e", "train.sh"}}}), HasSubstr("trial's own directory"));
+  EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"sh", "-Z", "train.sh"}}}), "") << "-Z may have an operand";
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"environment", {{"PATH", "/nowhere"}}}}), HasSubstr("/nowhere"));
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"working_dir", "/nowhere"}}), HasSubstr("trainer.working_dir"));
 }
@@ -50,6 +54,7 @@ TEST(JobCheck, FindsTheProgramOfARuleThatIsNotThere) {
     return diagnostics.ok() ? "" : diagnostics.errors().front().path + ": " + diagnostics.errors().front().message;
   };
   EXPECT_EQ(faults({"sh", "-c", "cat"}), "");
+  EXPECT_EQ(faults({"sh", "-ec", "cat"}), "");
   EXPECT_THAT(faults({"no-such-rule"}), HasSubstr("debug.rules[1].argv[0]: the command `no-such-rule`"));
   EXPECT_THAT(faults({"/nowhere/rule", "x"}), HasSubstr("debug.rules[1].argv[0]: "));
   EXPECT_THAT(faults({"sh", "/nowhere/rule.sh"}), HasSubstr("debug.rules[1].argv[1]: "));

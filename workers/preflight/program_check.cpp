@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "workers/command/command_line.hpp"
 #include "workers/command/path_check.hpp"
 #include "workers/command/process.hpp"
+#include "workers/preflight/script_argument.hpp"
 
 namespace tuneband::workers {
 
@@ -122,48 +122,34 @@ std::string check_first_line(const CheckedCommand& command, const ProgramFile& f
   return "";
 }
 
-bool is_python(std::string_view name) { return name.starts_with("python") || name.starts_with("pypy"); }
-
-bool runs_scripts(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kNames{"sh",   "bash",    "dash", "zsh",   "ksh", "perl",
-                                                    "ruby", "Rscript", "node", "julia", "lua", "php"};
-  return is_python(name) || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-// Which argument of an interpreter is the script; 0: none, or a text.
-std::size_t script_argument(const std::vector<std::string>& argv, bool python) {
-  for (std::size_t i = 1; i < argv.size(); ++i) {
-    const std::string& argument = argv[i];
-    if (python && (argument == "-W" || argument == "-X")) {
-      ++i;
-    } else if (python && argument == "-m") {
-      return i + 1 < argv.size() ? i + 1 : 0;
-    } else if (argument == "-c" || argument == "-e" || argument == "-" || argument == "-s" || argument == "-o") {
-      return 0;
-    } else if (!argument.starts_with('-')) {
-      return i;
-    }
-  }
-  return 0;
-}
-
-void check_script_is_there(const CommandScript& script, Diagnostics& diagnostics) {
-  if (!script.module.empty() || script.path == kProgramPath) return;
+std::optional<Error> fault_of_script(const CommandScript& script) {
   if (script.script.empty()) {
-    diagnostics.error(script.path, "the script is relative to the trial's own directory, where nothing is yet",
-                      "give an absolute path, or set trainer.working_dir");
-    return;
+    return Error{.message = "the script is relative to the trial's own directory, where nothing is yet",
+                 .path = script.path,
+                 .hint = "give an absolute path, or set trainer.working_dir"};
   }
   struct stat info {};
   if (::stat(script.script.c_str(), &info) != 0) {
     const std::string closed = errno == EACCES ? closed_directory(script.script) : "";
-    diagnostics.error(script.path, closed.empty() ? "the script " + script.script + " is not there: " + std::strerror(errno)
-                                                  : "the script " + script.script + " cannot be reached: the directory " +
-                                                        closed + " may not be entered by the worker's user");
-  } else if (S_ISREG(info.st_mode) && ::access(script.script.c_str(), R_OK) != 0) {
-    diagnostics.error(script.path, "the script " + script.script + " may not be read by the worker's user",
-                      "chmod o+r lets others read it");
+    return Error{.message = closed.empty() ? "the script " + script.script + " is not there: " + std::strerror(errno)
+                                           : "the script " + script.script + " cannot be reached: the directory " + closed +
+                                                 " may not be entered by the worker's user",
+                 .path = script.path};
   }
+  if (S_ISREG(info.st_mode) && ::access(script.script.c_str(), R_OK) != 0) {
+    return Error{.message = "the script " + script.script + " may not be read by the worker's user",
+                 .path = script.path,
+                 .hint = "chmod o+r lets others read it"};
+  }
+  return std::nullopt;
+}
+
+void check_script_is_there(const CommandScript& script, Diagnostics& diagnostics) {
+  if (!script.module.empty() || script.path == kProgramPath) return;
+  const auto fault = fault_of_script(script);
+  if (!fault) return;
+  if (script.certain) return diagnostics.error(*fault);
+  diagnostics.warning(fault->path, fault->message + ", if it is one: an option before it is not known", fault->hint);
 }
 
 bool asks_for_gpu(const CommandText& text) {
@@ -190,14 +176,15 @@ std::optional<CommandScript> script_of(const CheckedCommand& command) {
     return found;
   }
   found.python = is_python(name);
-  const std::size_t index = runs_scripts(name) ? script_argument(command.spec.argv, found.python) : 0;
-  if (index == 0 || command.spec.argv[index].find('{') != std::string::npos) return std::nullopt;
+  const auto argument = script_argument(name, command.spec.argv);
+  if (!argument || argument->text.find('{') != std::string::npos) return std::nullopt;
   found.interpreter = command.executable;
-  found.path = join_path("trainer.argv", index);
-  if (found.python && command.spec.argv[index - 1] == "-m") {
-    found.module = command.spec.argv[index];
+  found.path = join_path("trainer.argv", argument->index);
+  found.certain = argument->certain;
+  if (argument->module) {
+    found.module = argument->text;
   } else {
-    found.script = from_working_dir(command, command.spec.argv[index]);
+    found.script = from_working_dir(command, argument->text);
   }
   return found;
 }

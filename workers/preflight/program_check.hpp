@@ -18,6 +18,7 @@ struct CommandScript {
   std::string module;       // `python -m`
   std::string path;         // in the job
   bool python = false;
+  bool certain = true;  // else it may be the operand of an option that is not known here
 };
 std::optional<CommandScript> script_of(const CheckedCommand& command);
 
