@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "debugger/files/saved_steps.hpp"
 #include "debugger/files/tensor_reader.hpp"
 
 namespace tuneband::debugger::files {
@@ -22,7 +23,7 @@ Judge::OtherTrial other_trials(const std::string& trial_dir, int rank) {
     std::vector<TensorAtStep> tensors;
     if (!known->second) return tensors;
     known->second->for_each_step(step, step, [&](std::int64_t, const std::vector<StoredTensor>& stored) {
-      for (const StoredTensor& tensor : stored) tensors.push_back({tensor.name, tensor.summary, nullptr, tensor.mode});
+      for (const StoredTensor& tensor : stored) tensors.push_back(at_step(tensor));
       return true;
     });
     return tensors;
@@ -49,15 +50,13 @@ Recorder::Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int
 void Recorder::replay(std::int64_t until) {
   const auto reader = TensorReader::open(trial_dir_, rank_);
   if (!reader) return;
-  reader->for_each_step(0, until, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {
-    StepTensors told{step, {}};
-    for (const StoredTensor& tensor : tensors) told.tensors.push_back({tensor.name, tensor.summary, nullptr, tensor.mode});
-    judge(std::move(told));
+  for_each_saved_step(*reader, 0, until, [&](const StepTensors& saved) {
+    judge(saved);
     return judge_.asks();
   });
 }
 
-void Recorder::judge(StepTensors tensors) {
+void Recorder::judge(const StepTensors& tensors) {
   if (outside_) outside_->tell(tensors);
   auto found = judge_.step(tensors);
   findings_.insert(findings_.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));

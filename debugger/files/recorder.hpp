@@ -76,7 +76,7 @@ class Recorder {
   };
 
   void replay(std::int64_t until);
-  void judge(StepTensors tensors);
+  void judge(const StepTensors& tensors);
   const Collection* wanted(std::int64_t step, std::string_view name, Mode told);
 
   DebugSpec spec_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <list>
 #include <map>
 #include <optional>
 
@@ -13,6 +12,7 @@
 #include "debugger/collections.hpp"
 #include "debugger/files/array_formats.hpp"
 #include "debugger/files/recorder.hpp"
+#include "debugger/files/saved_steps.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "debugger/judge.hpp"
 #include "scheduler/finding_row.hpp"
@@ -248,18 +248,7 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("findings").begin_array();
-  reader->for_each_step(0, kLastStep, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {
-    debugger::StepTensors saved{step, {}};
-    std::list<std::pair<debugger::files::StoredArray, debugger::ArrayView>> arrays;
-    for (const StoredTensor& tensor : tensors) {
-      const debugger::ArrayView* view = nullptr;
-      if (auto array = tensor.whole ? reader->array(tensor.name, step, tensor.mode) : std::nullopt) {
-        auto& [kept, its_view] = arrays.emplace_back(std::move(*array), debugger::ArrayView{});
-        its_view = kept.view();
-        view = &its_view;
-      }
-      saved.tensors.push_back({tensor.name, tensor.summary, view, tensor.mode});
-    }
+  debugger::files::for_each_saved_step(*reader, 0, kLastStep, [&](const debugger::StepTensors& saved) {
     for (const debugger::Finding& found : judge.step(saved)) {
       findings.push_back(finding_row(found, trial.id, debugger::Action::note, now));
       json.value(findings.back());

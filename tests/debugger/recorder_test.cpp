@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "core/json.hpp"
 #include "debugger/files/tensor_reader.hpp"
@@ -136,6 +139,29 @@ TEST_F(RecordedTrial, IsComparedWithAnotherTrialAndNotWithItself) {
   std::filesystem::create_directory(directory_->path() + "/17");
   EXPECT_EQ(judged("7"), 0);
   EXPECT_EQ(judged("17"), 2);
+}
+
+TEST_F(RecordedTrial, WhatWasKeptWholeIsToldWholeToTheNextSegment) {
+  const std::vector<double> labels{0, 1, 0, 1};
+  const auto judged = [&](bool raw, std::optional<std::int64_t> goes_on) {
+    begin_anew();
+    Diagnostics diagnostics;
+    const Json json{{"collections", {{"labels", {{"raw", raw}, {"save", {{"every", 1}}}}}}},
+                    {"rules", {{{"rule", "class_imbalance"}, {"parameters", {{"samples", 8}}}}}}};
+    const DebugSpec debug = parse_debug(json, "debug", {TrainerKind::command, kStepsOfTraining, {}}, diagnostics);
+    EXPECT_TRUE(diagnostics.ok()) << (diagnostics.ok() ? "" : describe(diagnostics.errors().front()));
+    std::optional<Recorder> recorder;
+    recorder.emplace(debug, directory_->path(), ++epoch_, 0, -1);
+    for (std::int64_t step = 1; step <= 2; ++step) {
+      if (step == 2 && goes_on) recorder.emplace(debug, directory_->path(), ++epoch_, 0, *goes_on);
+      recorder->add(step, "labels/train", view_of(std::span<const double>(labels), {4}));
+      recorder->commit(step);
+    }
+    return recorder->standings().front().judged;
+  };
+  EXPECT_EQ(judged(true, std::nullopt), 1) << "both steps together have eight rows";
+  for (const std::int64_t goes_on : {std::int64_t{1}, kGoesOn, kStartedAgain}) EXPECT_EQ(judged(true, goes_on), 1) << goes_on;
+  EXPECT_EQ(judged(false, 1), 0) << "what was not kept is not there";
 }
 
 // Rules that are judged outside, one of which has a fault.
