@@ -159,6 +159,7 @@ void RuleProcess::read_answers() {
     if (got == 0) {
       output_.reset();
       closed_at_ = RuleClock::now();
+      read_line(std::exchange(answer_, ""));  // the last one may have no end
       break;
     }
     answer_.append(buffer, static_cast<std::size_t>(got));

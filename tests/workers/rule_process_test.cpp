@@ -57,6 +57,19 @@ TEST_F(RuleProcessTest, ReadsALineAStepAndAnswersOnce) {
   EXPECT_EQ(rule.pid(), 0) << "it is over";
 }
 
+TEST_F(RuleProcessTest, ItsLastAnswerNeedsNoEndOfLine) {
+  RuleProcess rule = shell(R"(cat > /dev/null; printf '{"step": 3, "message": "it is three"}')");
+  rule.finish(kPatienceMs);
+  const auto finding = rule.take_finding();
+  ASSERT_TRUE(finding) << rule.take_fault();
+  EXPECT_EQ(finding->step, 3);
+
+  RuleProcess torn = shell(R"(cat > /dev/null; printf '{"step": 3, "mess')");
+  torn.finish(kPatienceMs);
+  EXPECT_FALSE(torn.take_finding());
+  EXPECT_EQ(torn.take_fault(), R"(answered what is no JSON: {"step": 3, "mess)");
+}
+
 TEST_F(RuleProcessTest, ReadsNumbersAndReductions) {
   RuleProcess rule = shell(R"(read -r line; read -r more; printf '%s\n%s\n' "$line" "$more" > lines; echo '{"step": 1}')");
   rule.tell(step(1, std::numeric_limits<double>::quiet_NaN()));
