@@ -19,6 +19,7 @@
 #include "debugger/step.hpp"
 #include "os/child_process.hpp"
 #include "os/process_table.hpp"
+#include "workers/command/named_numbers.hpp"
 #include "workers/command/orphan_reaper.hpp"
 #include "workers/command/process.hpp"
 
@@ -189,7 +190,7 @@ void RuleProcess::see_how_it_ended() {
 // Whatever else it prints is its own affair.
 void RuleProcess::read_line(const std::string& line) {
   if (!line.starts_with('{')) return;
-  const auto json = parse_json(line);
+  const auto json = parse_json(with_named_numbers(line));
   if (!json || !json->is_object()) return end("answered what is no JSON: " + shortened(valid_utf8(line), kExcerptMax));
   const auto text = [&](const char* field) {
     const auto found = json->find(field);

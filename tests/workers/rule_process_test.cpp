@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <cmath>
 #include <csignal>
+#include <limits>
 
 #include "tests/temporary_directory.hpp"
 #include "tests/text_files.hpp"
@@ -68,6 +70,16 @@ TEST_F(RuleProcessTest, ItsLastAnswerNeedsNoEndOfLine) {
   torn.finish(kPatienceMs);
   EXPECT_FALSE(torn.take_finding());
   EXPECT_EQ(torn.take_fault(), R"(answered what is no JSON: {"step": 3, "mess)");
+}
+
+TEST_F(RuleProcessTest, ReadsNumbersAsPythonWritesThem) {
+  RuleProcess rule = shell(R"(echo '{"step": 3, "value": NaN, "threshold": -Infinity, "message": "NaN"}'; cat > /dev/null)");
+  rule.finish(kPatienceMs);
+  const auto finding = rule.take_finding();
+  ASSERT_TRUE(finding) << rule.take_fault();
+  EXPECT_TRUE(std::isnan(finding->value));
+  EXPECT_EQ(finding->threshold, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(finding->message, "NaN");
 }
 
 TEST_F(RuleProcessTest, ReadsNumbersAndReductions) {
