@@ -93,7 +93,7 @@ class Job {
 
   // What rules found on any of its ranks.
   void take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now);
-  // How far the job's rules are in a trial, as its first rank says.
+  // How far the job's rules are in a trial, as its first rank says, or the one whose metrics count.
   void take_rules(int number, const std::vector<debugger::RuleStanding>& rules, Timestamp now);
   // Of the assignment under way. True: a value on the way to its rung reached the job's target and counts at once:
   // end_at_target() is due.

@@ -12,6 +12,7 @@ void Job::take_findings(int number, const std::vector<debugger::Finding>& findin
 }
 
 // A segment that goes on is told again what was saved, and may have less of it than the one before had seen: the most counts.
+// Two ranks may speak of a rule, each of its own process: a fault that one has told stays until the segment is over.
 void Job::take_rules(int number, const std::vector<debugger::RuleStanding>& rules, Timestamp now) {
   std::vector<RuleState> states = trial(number).rules;
   for (const debugger::RuleStanding& told : rules) {
@@ -26,6 +27,7 @@ void Job::take_rules(int number, const std::vector<debugger::RuleStanding>& rule
     next.saved = std::max(next.saved, known->standing.saved);
     next.judged = std::max(next.judged, known->standing.judged);
     next.last_step = std::max(next.last_step, known->standing.last_step);
+    if (next.fault.empty()) next.fault = known->standing.fault;
     if (!next.says_as(known->standing)) known->at = now;
     known->standing = std::move(next);
   }

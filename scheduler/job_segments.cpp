@@ -1,5 +1,6 @@
 // What happened to a segment: that it began, what it reported, and how it ended.
 #include <algorithm>
+#include <utility>
 
 #include "core/check.hpp"
 #include "scheduler/job.hpp"
@@ -55,6 +56,9 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Times
   if (trial.resource == 0) {
     trial.curve.clear();
     trial.best_resource = 0;
+  }
+  for (RuleState& rule : trial.rules) {  // their processes are started anew
+    if (!std::exchange(rule.standing.fault, "").empty()) rule.at = now;
   }
   trial.segment_training_ms = 0;
   trial.assigned_at = now;
