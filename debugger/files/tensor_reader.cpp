@@ -186,6 +186,7 @@ Result<TensorReader> TensorReader::open(const std::string& trial_dir, int rank) 
   for (const auto& [epoch, path] : paths) reader.read_file(path, epoch);
   std::stable_sort(reader.blocks_.begin(), reader.blocks_.end(), [](const Block& a, const Block& b) { return a.step < b.step; });
   reader.drop_saved_again();
+  reader.count_dropped();
   return reader;
 }
 
@@ -201,6 +202,20 @@ void TensorReader::drop_saved_again() {
     begin = end;
   }
   std::erase_if(blocks_, [](const Block& block) { return block.dropped; });
+}
+
+// Each epoch counts from nothing.
+void TensorReader::count_dropped() {
+  std::vector<Dropped> by_file(files_.size());
+  for (const Block& block : blocks_) {
+    Dropped& most = by_file[block.file];
+    most.rows = std::max(most.rows, block.no_room.rows);
+    most.bytes = std::max(most.bytes, block.no_room.bytes);
+  }
+  for (const Dropped& dropped : by_file) {
+    dropped_.rows += dropped.rows;
+    dropped_.bytes += dropped.bytes;
+  }
 }
 
 // In order of the epochs: what it trained takes the place of what those before had of the same steps.
@@ -242,8 +257,7 @@ bool TensorReader::take_rows(Block& block) {
     const Row row = Row::take(bytes);
     if (!bytes.ok()) return false;
     if (row.kind == RowKind::dropped) {
-      dropped_.rows = std::max(dropped_.rows, row.dropped.rows);
-      dropped_.bytes = std::max(dropped_.bytes, row.dropped.bytes);
+      block.no_room = row.dropped;
     } else if (row.names()) {
       const bool known = row.kind == RowKind::name || file.with_modes;
       if (!known || row.id > file.tensors.size() || row.id >= kNamesMax || !valid_tensor_name(row.name)) return false;

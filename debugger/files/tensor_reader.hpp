@@ -60,7 +60,7 @@ class TensorReader {
   // Steps at which anything was saved, ascending.
   std::vector<std::int64_t> steps() const;
   std::vector<TensorEntry> tensors() const;  // by name, then mode
-  const Dropped& dropped() const { return dropped_; }
+  const Dropped& dropped() const { return dropped_; }  // of the epochs together, as far as what they saved counts
 
   // Everything saved at steps in [from, until], in order. `take` gives false to end.
   using Take = std::function<bool(std::int64_t step, const std::vector<StoredTensor>& tensors)>;
@@ -91,6 +91,7 @@ class TensorReader {
     std::uint64_t raw_offset = 0;  // in the file
     std::uint64_t raw_size = 0;
     bool dropped = false;
+    Dropped no_room{};  // what its file had found none for by then, where it says so
   };
   struct Row;
 
@@ -98,6 +99,7 @@ class TensorReader {
 
   void read_file(const std::string& path, std::int64_t epoch);
   void drop_saved_again();
+  void count_dropped();
   bool take_rows(Block& block);  // false: damaged
   template <class Each>
   void for_each_row(const Block& block, const Each& each) const;

@@ -254,6 +254,27 @@ TEST_F(TensorFile, WhatFindsNoRoomIsDroppedAndCounted) {
   EXPECT_GT(in.dropped().rows, 0);
 }
 
+TEST_F(TensorFile, WhatWasDroppedIsCountedOverAllEpochs) {
+  const std::vector<double> large(10'000, 0.5);
+  const ArrayView view = view_of(std::span<const double>(large), {10'000});
+  // At each step behind `begin` until `until` the array finds no room, its reductions do.
+  const auto drop = [&](std::int64_t epoch, std::int64_t begin, std::int64_t until) {
+    TensorWriter out = writer(epoch, begin, 20'000);
+    for (std::int64_t step = begin + 1; step <= until; ++step) {
+      out.add("weights/w", view, summarise(view), true);
+      ASSERT_TRUE(out.commit(step));
+    }
+  };
+  drop(1, -1, 3);
+  EXPECT_EQ(reader().dropped().rows, 4U);
+  drop(2, 3, 6);
+  EXPECT_EQ(reader().dropped().rows, 7U);
+  drop(3, 4, 5);
+  EXPECT_EQ(reader().dropped().rows, 6U) << "the third takes the place of what the second dropped of later steps";
+  drop(4, -1, 1);
+  EXPECT_EQ(reader().dropped().rows, 2U) << "of an epoch that began with nothing";
+}
+
 TEST_F(TensorFile, AnEarlierEpochTakesOfTheRoomToo) {
   write_steps(1, 0, 20);
   TensorWriter out = writer(2, 20, static_cast<std::int64_t>(fs::file_size(file(1))) + 60);
