@@ -13,7 +13,7 @@ namespace tuneband::workers {
 // metrics count.
 std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer);
 
-// Nothing where debug_spec_of() is. `begin_step`: where the training begins; -1: from nothing.
+// Nothing where debug_spec_of() is. `begin_step`: where the training begins, as Recorder has it.
 std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
                                                          std::int64_t begin_step);
 

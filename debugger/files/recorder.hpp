@@ -39,7 +39,7 @@ Judge::OtherTrial other_trials(const std::string& trial_dir, int rank);
 
 class Recorder {
  public:
-  // A segment that begins at `begin_step`; -1: with nothing. What the epochs before saved until there is told to the rules again,
+  // A segment that begins at `begin_step`, or kFromNothing. What the epochs before saved until there is told to the rules again,
   // so that they stand where they stood; what they find by it is in take_findings(). With kStartedAgain that waits for the first
   // step, and what lies before it is told. A file that cannot be written is said in
   // fault(): the rules judge all the same.

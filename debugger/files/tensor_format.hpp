@@ -54,6 +54,8 @@ inline std::uint32_t crc_of(const void* bytes, std::size_t size) {
   return static_cast<std::uint32_t>(crc32_z(0, static_cast<const Bytef*>(bytes), size));
 }
 
+// Where a segment begins that has nothing of what was trained before.
+inline constexpr std::int64_t kFromNothing = -1;
 // Segments whose first step is not known: one that goes on with the process of the segment before, and one whose process was
 // started again and goes on from what it saved. That one may save steps again; its first says where it stands.
 inline constexpr std::int64_t kGoesOn = std::numeric_limits<std::int64_t>::max();

@@ -7,20 +7,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
-#include <limits>
 #include <set>
 
-#include "core/decimal.hpp"
 #include "debugger/collections.hpp"
+#include "debugger/files/tensor_files.hpp"
 #include "debugger/files/tensor_format.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tuneband::debugger::files {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 os::UniqueFd open_file(const std::string& path) {
   return os::UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -68,32 +64,6 @@ class Bytes {
   std::string_view left_;
   bool ok_ = true;
 };
-
-struct FileName {
-  std::int64_t epoch = 0;
-  int rank = 0;
-};
-
-// "7000000001-0.tensors"
-std::optional<FileName> file_name(const std::string& name) {
-  const std::string_view suffix = kTensorsSuffix;
-  if (!name.ends_with(suffix)) return std::nullopt;
-  const std::string_view stem = std::string_view(name).substr(0, name.size() - suffix.size());
-  const std::size_t dash = stem.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
-  const auto epoch = whole_number(stem.substr(0, dash));
-  const auto rank = whole_number(stem.substr(dash + 1));
-  if (!epoch || !rank || *epoch < 0 || *rank < 0 || *rank > std::numeric_limits<int>::max()) return std::nullopt;
-  return FileName{*epoch, static_cast<int>(*rank)};
-}
-
-template <class Take>
-void for_each_file(const std::string& trial_dir, const Take& take) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(trial_dir) / kTensorsDir, error)) {
-    if (const auto name = file_name(entry.path().filename().string())) take(entry.path().string(), *name);
-  }
-}
 
 }  // namespace
 
@@ -172,18 +142,13 @@ ArrayView StoredArray::view() const {
 
 std::vector<int> TensorReader::ranks(const std::string& trial_dir) {
   std::set<int> ranks;
-  for_each_file(trial_dir, [&](const std::string&, const FileName& name) { ranks.insert(name.rank); });
+  for (const TensorFile& file : tensor_files(trial_dir)) ranks.insert(file.rank);
   return {ranks.begin(), ranks.end()};
 }
 
 Result<TensorReader> TensorReader::open(const std::string& trial_dir, int rank) {
   TensorReader reader;
-  std::vector<std::pair<std::int64_t, std::string>> paths;
-  for_each_file(trial_dir, [&](const std::string& path, const FileName& name) {
-    if (name.rank == rank) paths.emplace_back(name.epoch, path);
-  });
-  std::sort(paths.begin(), paths.end());
-  for (const auto& [epoch, path] : paths) reader.read_file(path, epoch);
+  for (const TensorFile& file : tensor_files(trial_dir, rank)) reader.read_file(file.path, file.epoch);
   std::stable_sort(reader.blocks_.begin(), reader.blocks_.end(), [](const Block& a, const Block& b) { return a.step < b.step; });
   reader.drop_saved_again();
   reader.count_dropped();

@@ -98,8 +98,12 @@ TensorRoom::TensorRoom(TensorRoom&& other) noexcept
 TensorRoom::~TensorRoom() {
   if (path_.empty()) return;
   tell_dropped();
-  if (taken_ <= used_) return;
-  change_ledger(path_, [&](Ledger& ledger) { ledger.bytes = std::max<std::int64_t>(0, ledger.bytes - (taken_ - used_)); });
+  give_back(taken_ - used_);
+}
+
+void TensorRoom::give_back(std::int64_t bytes) {
+  if (path_.empty() || bytes <= 0) return;
+  change_ledger(path_, [&](Ledger& ledger) { ledger.bytes = std::max<std::int64_t>(0, ledger.bytes - bytes); });
 }
 
 bool TensorRoom::has(std::int64_t bytes) {

@@ -42,6 +42,8 @@ class TensorRoom {
   bool has(std::int64_t bytes);
   // Of this writer, in all.
   void used(std::int64_t bytes) { used_ = bytes; }
+  // Files of others with so many bytes were removed.
+  void give_back(std::int64_t bytes);
   // By this writer, in all: told to the others with the next tell_dropped(), and at the end.
   void dropped(const Dropped& dropped) { dropped_ = dropped; }
   void tell_dropped();

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "debugger/files/tensor_files.hpp"
 #include "debugger/files/tensor_format.hpp"
 
 namespace tuneband::debugger::files {
@@ -37,12 +38,26 @@ void put(std::string& out, Number number) {
   out.append(bytes, sizeof number);
 }
 
-// What the epochs before have taken of the rank's room.
-std::int64_t size_of_earlier(const fs::path& directory, const std::string& ending) {
+std::int64_t size_of(const TensorFile& file) {
+  struct stat status {};
+  const bool is_one = ::lstat(file.path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return is_one ? static_cast<std::int64_t>(status.st_size) : 0;
+}
+
+// What the other epochs have taken of the rank's room.
+std::int64_t size_of_others(const std::string& trial_dir, int rank) {
   std::int64_t size = 0;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    if (entry.path().filename().string().ends_with(ending)) size += static_cast<std::int64_t>(entry.file_size(ignored));
+  for (const TensorFile& file : tensor_files(trial_dir, rank)) size += size_of(file);
+  return size;
+}
+
+// What this epoch and those before have saved takes no room where it begins with nothing: no reader counts any of it. Whoever has
+// such a file open reads on. Gives the bytes.
+std::int64_t remove_until(const std::string& trial_dir, std::int64_t epoch, int rank) {
+  std::int64_t size = 0;
+  for (const TensorFile& file : tensor_files(trial_dir, rank)) {
+    if (const std::int64_t bytes = size_of(file); file.epoch <= epoch && bytes > 0 && ::unlink(file.path.c_str()) == 0)
+      size += bytes;
   }
   return size;
 }
@@ -53,14 +68,14 @@ Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64
                                         std::int64_t bytes_max, std::int64_t job_bytes_max) {
   const fs::path directory = fs::path(trial_dir) / kTensorsDir;
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) return system_error("cannot make " + directory.string());
-  const std::string ending = "-" + std::to_string(rank) + kTensorsSuffix;
-  const fs::path path = directory / (std::to_string(epoch) + ending);
+  const fs::path path = directory / tensor_file_name(epoch, rank);
   TensorWriter writer(trial_dir, job_bytes_max);
+  if (begin_step == kFromNothing) writer.room_.give_back(remove_until(trial_dir, epoch, rank));
   writer.bytes_max_ = bytes_max;
   // Tried again after a fault of the machine, an epoch begins its file anew: it trains the same steps again.
   writer.fd_ = os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!writer.fd_) return system_error("cannot open " + path.string());
-  writer.size_ = writer.earlier_ = size_of_earlier(directory, ending);
+  writer.size_ = writer.earlier_ = size_of_others(trial_dir, rank);
   std::string head(kFileMagic, sizeof kFileMagic);
   put(head, begin_step);
   const ssize_t written = ::write(writer.fd_.get(), head.data(), head.size());

@@ -282,6 +282,21 @@ TEST_F(TensorFile, AnEarlierEpochTakesOfTheRoomToo) {
   EXPECT_EQ(out.dropped().rows, 1);
 }
 
+TEST_F(TensorFile, AnEpochThatBeginsWithNothingHasTheRoomOfThoseBefore) {
+  write_steps(1, -1, 20);
+  write_steps(2, 20, 30);
+  const auto of_other_rank = directory_ / "tensors" / "1-3.tensors";
+  writer(1, -1, kRoom, 3);
+  write_steps(9, -1, 3);
+  TensorWriter out = writer(7, -1, static_cast<std::int64_t>(fs::file_size(file(9))) + 200);
+  out.add("metrics/m", 1);
+  EXPECT_EQ(out.dropped().rows, 0);
+  EXPECT_FALSE(fs::exists(file(1)));
+  EXPECT_FALSE(fs::exists(file(2)));
+  EXPECT_TRUE(fs::exists(file(9))) << "a later epoch's is not touched";
+  EXPECT_TRUE(fs::exists(of_other_rank));
+}
+
 TEST_F(TensorFile, RanksHaveFilesOfTheirOwn) {
   write_steps(1, 0, 2);
   {

@@ -94,6 +94,14 @@ TEST_F(TensorRoomTest, WhatATrialTookWithItComesBack) {
   EXPECT_EQ(fill(second, 18), 18);
 }
 
+TEST_F(TensorRoomTest, ATrialThatBeginsWithNothingAgainGivesBackWhatItTook) {
+  for (const std::int64_t epoch : {1, 2, 2, 3}) {
+    TensorWriter out = writer(0, kOfJob, epoch);
+    EXPECT_EQ(fill(out, 15), 15) << epoch;
+  }
+  EXPECT_EQ(known().bytes, on_disk());
+}
+
 TEST_F(TensorRoomTest, WhatAKilledWriterHadTakenComesBack) {
   const pid_t child = ::fork();
   if (child == 0) {

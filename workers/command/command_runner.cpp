@@ -200,7 +200,7 @@ class CommandRunner final : public TrialRunner {
                                            TrialLog& log, Begun begun) {
     using End = CommandSegment::End;
     const std::int64_t begins_at = begun == Begun::before ? held_at_ : order.from_resource;
-    const std::int64_t started = order.from_resource == 0 ? -1 : debugger::files::kStartedAgain;
+    const std::int64_t started = order.from_resource == 0 ? debugger::files::kFromNothing : debugger::files::kStartedAgain;
     const std::int64_t begin_step = begun == Begun::now ? started : debugger::files::kGoesOn;
     const auto recorder = inbox_ ? make_recorder(order, debugger::TrainerKind::command, begin_step) : nullptr;
     CommandSegment segment(order, spec, *command_, reporter, log, begins_at, inbox_.get(), recorder.get());

@@ -46,7 +46,7 @@ class XgboostTraining::Segment {
         checkpoints_(order_, std::chrono::milliseconds(spec_.checkpoint_interval_ms), training.resource(), training.began_,
                      SegmentClock::now()),
         saved_resource_(training.resource()) {
-    const std::int64_t begin = training.resource() == 0 ? -1 : training.resource();
+    const std::int64_t begin = training.resource() == 0 ? debugger::files::kFromNothing : training.resource();
     if (auto recorder = make_recorder(order_, debugger::TrainerKind::xgboost, begin)) {
       const int threads = std::min(spec_.threads, context.threads);
       tensors_.emplace(std::move(recorder), parameters_of(context), training.boosters_.data(), threads, begin < 0);
