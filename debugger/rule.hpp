@@ -25,6 +25,7 @@ struct TensorAtStep {
   Summary summary;
   const ArrayView* raw = nullptr;  // the whole of it, where it is at hand
   Mode mode = Mode::none;          // told, or said by the name
+  bool scalar = false;             // saved as a number; an array may have one element, too
 };
 
 // For what is kept of each tensor: its name, and its mode where the name does not say it.

@@ -39,8 +39,7 @@ constexpr auto kBetweenLooks = std::chrono::milliseconds(2);  // at those that c
 Json number_for_rule(double value) { return std::isfinite(value) ? Json(value) : Json(format_number(value)); }
 
 Json tensor_for_rule(const debugger::TensorAtStep& tensor) {
-  const bool scalar = tensor.raw == nullptr && tensor.summary.count == 1;
-  if (scalar) return number_for_rule(tensor.summary.sum);
+  if (tensor.scalar) return number_for_rule(tensor.summary.sum);
   Json reductions = Json::object();
   const std::vector<std::string>& names = debugger::reduction_names();
   for (std::size_t i = 0; i < names.size(); ++i) {

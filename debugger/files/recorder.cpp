@@ -86,7 +86,7 @@ const Collection* Recorder::wanted(std::int64_t step, std::string_view name, Mod
 void Recorder::add(std::int64_t step, std::string_view name, double scalar, Mode told) {
   if (wanted(step, name, told) == nullptr) return;
   if (writer_) writer_->add(name, scalar, told);
-  step_.tensors.push_back({std::string(name), summarise(scalar), nullptr, mode_of(name, told)});
+  step_.tensors.push_back({std::string(name), summarise(scalar), nullptr, mode_of(name, told), true});
 }
 
 void Recorder::add(std::int64_t step, std::string_view name, const ArrayView& array, Mode told) {

@@ -164,6 +164,37 @@ TEST_F(RecordedTrial, WhatWasKeptWholeIsToldWholeToTheNextSegment) {
   EXPECT_EQ(judged(false, 1), 0) << "what was not kept is not there";
 }
 
+// Keeps which of the tensors that it is told are numbers.
+class TellsNumbers final : public OutsideRules {
+ public:
+  explicit TellsNumbers(std::map<std::string, std::vector<bool>>& told) : told_(told) {}
+  void tell(const StepTensors& step) override {
+    for (const TensorAtStep& tensor : step.tensors) told_[tensor.name].push_back(tensor.scalar);
+  }
+  std::vector<Finding> take_findings() override { return {}; }
+  void finish() override {}
+  std::vector<Fault> take_faults() override { return {}; }
+
+ private:
+  std::map<std::string, std::vector<bool>>& told_;
+};
+
+TEST_F(RecordedTrial, AnArrayOfOneElementIsNoNumberWhenItIsToldAgain) {
+  const DebugSpec debug = spec(R"([{"rule": "exploding_tensor"}])");
+  std::map<std::string, std::vector<bool>> told;
+  const double element = 0.5;
+  const auto recorder = [&](std::int64_t begin) {
+    return std::make_unique<Recorder>(debug, directory_->path(), ++epoch_, 0, begin, std::make_unique<TellsNumbers>(told));
+  };
+  const auto first = recorder(kFromNothing);
+  first->add(1, "losses/train", 0.5);
+  first->add(1, "losses/array", view_of(std::span<const double>(&element, 1), {1}));
+  first->commit(1);
+  recorder(1);
+  EXPECT_EQ(told["losses/train"], (std::vector<bool>{true, true}));
+  EXPECT_EQ(told["losses/array"], (std::vector<bool>{false, false}));
+}
+
 // Rules that are judged outside, one of which has a fault.
 class FaultyRules final : public OutsideRules {
  public:

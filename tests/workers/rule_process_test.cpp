@@ -32,8 +32,11 @@ class RuleProcessTest : public testing::Test {
   }
   RuleProcess shell(const std::string& script) { return started({"sh", "-c", script}); }
 
+  static debugger::TensorAtStep value(const std::string& name, double number, debugger::Mode mode = debugger::Mode::none) {
+    return {name, debugger::summarise(number), nullptr, mode, true};
+  }
   static debugger::StepTensors step(std::int64_t number, double loss = 0.5) {
-    return {number, {{"losses/train", debugger::summarise(loss), nullptr}}, {}};
+    return {number, {value("losses/train", loss)}, {}};
   }
 
   const test::TemporaryDirectory dir_;
@@ -95,15 +98,25 @@ TEST_F(RuleProcessTest, ReadsNumbersAndReductions) {
   EXPECT_THAT(rule.take_finding()->message, HasSubstr("found something at step 1"));
 }
 
+TEST_F(RuleProcessTest, AnArrayOfOneElementIsToldByItsReductionsWhetherItIsAtHandOrNot) {
+  RuleProcess rule = shell(R"(cat > lines)");
+  const double element = 3;
+  const auto view = debugger::view_of(std::span<const double>(&element, 1), {1});
+  for (const debugger::ArrayView* at_hand : {&view, static_cast<const debugger::ArrayView*>(nullptr)})
+    rule.tell({1, {{"weights/bias", debugger::summarise(view), at_hand}}, {}});
+  rule.finish(kPatienceMs);
+  const std::string lines = test::read_text(dir_ / "lines");
+  const std::size_t end = lines.find('\n') + 1;
+  EXPECT_THAT(lines, HasSubstr(R"("mean":3.0)"));
+  EXPECT_EQ(lines.substr(0, end), lines.substr(end));
+}
+
 TEST_F(RuleProcessTest, AStepHasALineForEachModeThatNoNameSays) {
   using debugger::Mode;
   RuleProcess rule = shell(R"(cat > lines)");
-  const auto one = [](const char* name, double value, Mode mode) {
-    return debugger::TensorAtStep{name, debugger::summarise(value), nullptr, mode};
-  };
   rule.tell({4,
-             {one("losses/ce", 3, Mode::validation), one("losses/ce", 2, Mode::train), one("losses/val", 5, Mode::validation),
-              one("losses/train", 4, Mode::train)},
+             {value("losses/ce", 3, Mode::validation), value("losses/ce", 2, Mode::train),
+              value("losses/val", 5, Mode::validation), value("losses/train", 4, Mode::train)},
              {}});
   rule.finish(kPatienceMs);
   EXPECT_EQ(test::read_text(dir_ / "lines"), R"({"step":4,"tensors":{"losses/train":4.0,"losses/val":5.0}}
@@ -208,7 +221,7 @@ TEST_F(RuleProcessTest, OneThatHangsTakesNoTimeFromTheOthers) {
 TEST_F(RuleProcessTest, OneThatHangsHoldsNothingUpAndIsToldWhatItMissed) {
   RuleProcess rule = shell("exec sleep 1000");
   debugger::StepTensors large = step(1);
-  for (int i = 0; i < 10'000; ++i) large.tensors.push_back({"losses/" + std::to_string(i), debugger::summarise(0.5), nullptr});
+  for (int i = 0; i < 10'000; ++i) large.tensors.push_back(value("losses/" + std::to_string(i), 0.5));
   for (int i = 0; i < 30; ++i) rule.tell(large);
   EXPECT_FALSE(rule.take_finding());
   EXPECT_THAT(rule.take_fault(), testing::ContainsRegex("was too slow for [0-9]+ steps, which it was not told"));
