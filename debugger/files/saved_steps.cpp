@@ -7,9 +7,7 @@
 
 namespace tuneband::debugger::files {
 
-TensorAtStep at_step(const StoredTensor& tensor) {
-  return {tensor.name, tensor.summary, nullptr, tensor.mode, tensor.scalar};
-}
+TensorAtStep at_step(const StoredTensor& tensor) { return {tensor.name, tensor.summary, nullptr, tensor.mode, tensor.scalar}; }
 
 void for_each_saved_step(const TensorReader& reader, std::int64_t from, std::int64_t until, const TakeStep& take) {
   reader.for_each_step(from, until, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {

@@ -59,7 +59,7 @@ class TensorReader {
 
   // Steps at which anything was saved, ascending.
   std::vector<std::int64_t> steps() const;
-  std::vector<TensorEntry> tensors() const;  // by name, then mode
+  std::vector<TensorEntry> tensors() const;            // by name, then mode
   const Dropped& dropped() const { return dropped_; }  // of the epochs together, as far as what they saved counts
 
   // Everything saved at steps in [from, until], in order. `take` gives false to end.
