@@ -98,7 +98,9 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
   if (!options.delimiter.empty()) order["delimiter"] = options.delimiter == "\\t" ? "\t" : options.delimiter;
   const auto said = run_worker(order, options, dir->path());
   if (!said) return said.error();
-  for (const std::string_view doubt : split(*said, '\n')) console.note(doubt);
+  for (const std::string_view doubt : split(*said, '\n')) {
+    if (!doubt.empty()) console.note(doubt);
+  }
   std::ifstream predictions(dir->path() + "/predictions", std::ios::binary);
   dir.reset();  // whoever reads may end this process, as head does
   const auto written = options.output.empty()
