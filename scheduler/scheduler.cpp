@@ -253,6 +253,11 @@ std::optional<int> Scheduler::queue_position(JobId id) const {
   return found == positions.end() ? std::nullopt : std::optional(found->second);
 }
 
+double Scheduler::weight(JobId id) const {
+  const Job* job = state_->find_job(id);
+  return job == nullptr ? 0 : job->row().weight;
+}
+
 std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->fleet.idle().size() : 0; }
 
 std::vector<std::shared_ptr<const JobSpec>> Scheduler::specs() const {

@@ -68,6 +68,9 @@ class Scheduler {
   // made when there is a worker for them.
   std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
 
+  // A job's share of the workers against other jobs; 0: there is no such job that has not ended.
+  double weight(JobId job) const;
+
   // Of a job that has something to run: how many jobs have a free worker before it, and itself; 1: the next one is its.
   std::optional<int> queue_position(JobId job) const;
   // Of all those jobs, at the cost of little more than one.

@@ -14,8 +14,12 @@ namespace {
 
 std::string workers_text(int count) { return std::to_string(count) + (count == 1 ? " worker" : " workers"); }
 
-// Every job with work has a share of the workers; this one is one more of them.
-int share_of(const WorkersNow& workers) { return std::max(1, workers.all / (workers.jobs + 1)); }
+// Every job with work has a share of the workers, by its weight; this one is one more of them.
+int share_of(const WorkersNow& workers, double weight) {
+  constexpr double kRounding = 1e-9;  // 0.1 of 0.1 + 0.2 is a third
+  const double share = workers.all * weight / (workers.weight + weight);
+  return std::max(1, static_cast<int>(share + kRounding));
+}
 
 // "12 s", "5 min", "3 h": as exact as a forecast is.
 std::string rough_time(double seconds) {
@@ -97,7 +101,7 @@ Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::opti
   if (!alone) return json;
   json["wall_seconds"] = alone->wall_seconds;
   const bool in_time = check_runtime(spec, alone->wall_seconds, "with " + workers_text(all), diagnostics);
-  const int share = share_of(workers);
+  const int share = share_of(workers, spec.weight);
   const auto beside = workers.jobs == 0 || share < spec.replicas.back() ? std::nullopt : forecast(spec, share, unit->seconds);
   if (beside) json["wall_seconds_beside_others"] = beside->wall_seconds;
   if (beside && in_time) check_runtime(spec, beside->wall_seconds, "beside the jobs that run", diagnostics);

@@ -18,6 +18,7 @@ struct WorkersNow {
   int free = 0;
   int jobs = 0;                           // that have workers
   std::vector<double> seconds_left = {};  // of the segments under way of which that can be told, ascending
+  double weight = 0;                      // of those jobs together
 };
 
 // What one unit of resource takes.

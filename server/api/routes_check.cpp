@@ -27,6 +27,7 @@ WorkersNow Api::workers_now() const {
   now.all += to_come;
   now.free += to_come;
   now.jobs = static_cast<int>(jobs.size());
+  for (const JobId job : jobs) now.weight += parts_.engine.scheduler().weight(job);
   std::sort(now.seconds_left.begin(), now.seconds_left.end());
   return now;
 }

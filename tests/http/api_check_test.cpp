@@ -123,7 +123,16 @@ TEST(Capacity, SaysWhenAJobEndsAloneAndBesideOthers) {
   EXPECT_EQ(alone["measured_in"], "earlier");
   EXPECT_EQ(alone["wall_seconds"], 10) << "8 trials of 10 units on 4 workers";
   EXPECT_TRUE(alone["wall_seconds_beside_others"].is_null());
-  EXPECT_EQ(capacity(spec_of(), {4, 0, 1}, UnitTime{0.5, ""})["wall_seconds_beside_others"], 20) << "half of the workers";
+  const auto beside = [](const WorkersNow& workers, double weight) {
+    JobSpec spec = spec_of();
+    spec.weight = weight;
+    return capacity(spec, workers, UnitTime{0.5, ""})["wall_seconds_beside_others"];
+  };
+  EXPECT_EQ(beside({4, 0, 1, {}, 1}, 1), 20) << "half of the workers";
+  EXPECT_EQ(beside({4, 0, 1, {}, 3}, 1), 40) << "one of four";
+  EXPECT_EQ(beside({4, 0, 2, {}, 0.2}, 0.2), 20) << "as much as both together";
+  EXPECT_EQ(beside({3, 0, 1, {}, 0.1}, 0.2), 20) << "two of three";
+  EXPECT_EQ(beside({4, 0, 1, {}, 1000}, 1), 40) << "one at least";
   EXPECT_TRUE(capacity(spec_of(), {4, 4, 0})["wall_seconds"].is_null());
 }
 
@@ -141,7 +150,7 @@ TEST(Capacity, WhatMakesAJobWaitOrEndTooEarlyIsCaughtAndWhatIsNearlyLikeItPasses
   const auto said_of = [](const Json& one, const Json& changes, const Json& workers) {
     const JobSpec spec = spec_of(changes["limits"].dump().c_str(),
                                  changes.value("trainer", Json::parse(R"({"type": "command", "argv": ["x"]})")).dump().c_str());
-    const WorkersNow now{workers["all"], workers["free"], workers["jobs"]};
+    const WorkersNow now{workers["all"], workers["free"], workers["jobs"], {}, workers["jobs"]};
     std::optional<UnitTime> unit;
     if (one.contains("seconds_per_unit")) unit = UnitTime{one["seconds_per_unit"], ""};
     Diagnostics diagnostics;
