@@ -118,6 +118,8 @@ class Pairs {
 };
 
 class Overfit final : public Rule {
+  static constexpr double kRounding = 1e-12;  // 1.1 is no more than 10 % above 1
+
  public:
   Overfit(const RuleSpec& spec, const JudgeContext& context)
       : context_(context),
@@ -135,7 +137,7 @@ class Overfit final : public Rule {
       const double gap = as_loss(pair.validation, *maximize) - as_loss(pair.train, *maximize);
       const double ratio = gap / std::abs(pair.train);
       int& exceeded = exceeded_[metric];
-      exceeded = ratio > ratio_ ? exceeded + 1 : 0;
+      exceeded = ratio > ratio_ * (1 + kRounding) ? exceeded + 1 : 0;
       if (exceeded < patience_) continue;
       return found(*pair.validation_tensor, step.step, ratio, ratio_,
                    shown(*pair.validation_tensor) + " is " + short_number(pair.validation) + " at step " +

@@ -146,6 +146,9 @@ TEST(Rules, OverfitIsOfTheSizeOfTheTrainingLossFromItsFirstStepOn) {
   EXPECT_EQ(judge(4, 1, 9), "");
   EXPECT_NE(judge(5, 1, 9), "");
   EXPECT_EQ(judge(5, 1, 1.5), "") << "not more than half";
+  RuleDriver tenth(R"({"rule": "overfit"})");
+  EXPECT_EQ(tenth.scalar("losses/train", 1).scalar("losses/validation", 1.1).judge(1), "") << "not more than a tenth";
+  EXPECT_NE(tenth.scalar("losses/train", 1).scalar("losses/validation", 1.1 + 1e-9).judge(2), "");
   EXPECT_NE(judge(5, -4, -1), "") << "less is better below zero, too";
   RuleDriver empty(rule);
   EXPECT_EQ(empty.scalar("losses/train", 1).array("losses/validation", {}, {0}).judge(5), "") << "nothing has no value";
