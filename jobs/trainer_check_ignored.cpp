@@ -37,7 +37,8 @@ void check_medians(const std::vector<JobParameter>& parameters, int replicas_max
   const auto tell = [&](const std::string& path, const std::string& message, const std::string& hint) {
     exact_of_few_rows ? diagnostics.warning(path, message, hint) : diagnostics.error(path, message, hint);
   };
-  const std::string hint = "set tree_method to exact, or use reg:pseudohubererror";
+  const std::string hint =
+      "set tree_method to exact, or use reg:pseudohubererror, with a base_score and a huber_slope that suit the labels";
   if (const JobParameter* directions = find_parameter(parameters, "monotone_constraints"))
     tell(directions->path, "is not kept" + because + ", in whatever order", hint);
   if (const JobParameter* trees = find_parameter(parameters, "num_parallel_tree"); trees != nullptr && may_be_above_one(*trees))

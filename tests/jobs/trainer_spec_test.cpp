@@ -687,7 +687,9 @@ TEST(TrainerCheck, WhatMediansOfLeavesDoNotKeepIsToldOfAnAbsoluteError) {
   };
   const auto directions = ElementsAre(
       "trainer.parameters.monotone_constraints: is not kept with reg:absoluteerror and a tree_method other than exact: XGBoost "
-      "sets leaves to medians, in whatever order (set tree_method to exact, or use reg:pseudohubererror)");
+      "sets leaves to medians, in whatever order (set tree_method to exact, or use reg:pseudohubererror, with a base_score and a "
+      "huber_slope that "
+      "suit the labels)");
   EXPECT_THAT(found({{"monotone_constraints", "(1)"}}).errors, directions);
   EXPECT_THAT(found({{"monotone_constraints", "(1)"}, {"tree_method", "approx"}}).errors, directions);
   EXPECT_THAT(found({{"monotone_constraints", "(1)"}}, {{"tree_method", true, false, {}, {}, {"exact", "hist"}}}).errors,

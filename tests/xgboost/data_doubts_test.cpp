@@ -329,6 +329,27 @@ TEST_F(DataDoubts, MetricsThatALabelHasNoneOfAreTold) {
   EXPECT_THAT(found("-0.9", "rmsle"), IsEmpty());
 }
 
+TEST_F(DataDoubts, LabelsThatPseudoHuberErrorsCannotReachAreTold) {
+  const auto found = [this](const std::string& label, const Json& parameters) {
+    Json of_job = job("reg:pseudohubererror", "validation-mae");
+    of_job["search_space"].update(parameters);
+    return found_in(csv(rows_of({"-1000", label, "1000"})), of_job);
+  };
+  EXPECT_THAT(found("10.5", Json::object()), IsEmpty());
+  EXPECT_THAT(found("10.6", Json::object()),
+              ElementsAre(HasSubstr("the labels, of a median of 10.6, are far from the base_score of 0.5 for a huber_slope of 1: "
+                                    "reg:pseudohubererror would learn next to nothing")));
+  EXPECT_THAT(found("-9.5", Json::object()), IsEmpty());
+  EXPECT_THAT(found("-9.6", Json::object()), ElementsAre(HasSubstr("a median of -9.6")));
+  const Json scores = {{"base_score", {{"type", "float"}, {"min", 0}, {"max", 90}}}};
+  EXPECT_THAT(found("100", scores), IsEmpty()) << "a trial may have one that is near enough";
+  EXPECT_THAT(found("101", scores), ElementsAre(HasSubstr("the base_score of 90")));
+  const Json slopes = {{"huber_slope", {{"type", "categorical"}, {"values", {20, 1, 3}}}}};
+  EXPECT_THAT(found("200", slopes), IsEmpty());
+  EXPECT_THAT(found("201", slopes), ElementsAre(HasSubstr("a huber_slope of 20")));
+  EXPECT_THAT(found_in(csv(rows_of({"-1000", "201", "1000"})), job("reg:squarederror", "validation-mae")), IsEmpty());
+}
+
 TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedOfOtherLabels) {
   const auto found = [this](const std::string& label, const std::string& objective, const std::string& metric) {
     return found_in(csv("a,y\n1,0\n2," + label + "\n3,1\n4,0.5\n"), job(objective, "validation-" + metric));

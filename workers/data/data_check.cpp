@@ -333,16 +333,17 @@ std::optional<double> curvature_max(const std::string& objective) {
   return std::nullopt;
 }
 
-// The least that the job may give a parameter that it does not fix to a text.
-double least_of(const XgboostSpec& spec, const Json& job, const std::string& name, double otherwise) {
-  const Json bound = member(member(member(job, "search_space"), name.c_str()), "min");
+// Of what the job may give a parameter the bound of this name ("min", "max"), of those that are numbers.
+double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise) {
+  const Json bound = member(member(member(job, "search_space"), name.c_str()), which);
   if (bound.is_number()) return bound.get<double>();
-  std::optional<double> least;
+  std::vector<double> numbers;
   for (const std::string& value : values_of(spec, job, name)) {
     const auto number = parse_number(value);
-    if (number) least = std::min(least.value_or(*number), *number);
+    if (number) numbers.push_back(*number);
   }
-  return least.value_or(otherwise);
+  if (numbers.empty()) return otherwise;
+  return which == std::string_view("min") ? std::ranges::min(numbers) : std::ranges::max(numbers);
 }
 
 // A leaf has at least min_child_weight of weights times second derivatives, so that of small weights no tree has a split.
@@ -352,7 +353,7 @@ void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables&
   const double share = tables.rows_of_all ? static_cast<double>(tables.rows()) / *tables.rows_of_all : 1;
   const double sum = std::accumulate(tables.train.weights.begin(), tables.train.weights.end(), 0.0) / share;
   if (sum >= static_cast<double>(tables.train.rows()) / share) return;  // of as many rows without weights it is the same
-  const double least = least_of(spec, job, "min_child_weight", kMinChildWeightDefault);
+  const double least = bound_of(spec, job, "min_child_weight", "min", kMinChildWeightDefault);
   for (const std::string& objective : objectives_of(spec, job)) {
     const auto curvature = curvature_max(objective);
     if (!curvature || sum * *curvature >= 2 * least) continue;
@@ -362,6 +363,29 @@ void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables&
                         "multiply them so that their mean is 1, or lower min_child_weight");
     return;
   }
+}
+
+// The Pseudo-Huber loss of an error e has the derivative e / sqrt(1 + (e / huber_slope)^2) and the second one
+// (1 + (e / huber_slope)^2)^(-3/2): of a large error a step of Newton's goes (e / huber_slope)^2 times too far, to where the next
+// one changes nothing, or no leaf has enough of second derivatives for a split. The first tree's errors are those of base_score.
+void check_far_labels(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  constexpr double kFar = 10;
+  constexpr double kBaseScoreDefault = 0.5;
+  constexpr double kHuberSlopeDefault = 1;
+  if (std::ranges::count(objectives_of(spec, job), "reg:pseudohubererror") == 0) return;
+  std::vector<float> labels = tables.train.labels;
+  const auto middle = labels.begin() + static_cast<std::ptrdiff_t>(labels.size() / 2);
+  std::ranges::nth_element(labels, middle);
+  const double median = *middle;
+  const double slope = bound_of(spec, job, "huber_slope", "max", kHuberSlopeDefault);
+  const double nearest = std::clamp(median, bound_of(spec, job, "base_score", "min", kBaseScoreDefault),
+                                    bound_of(spec, job, "base_score", "max", kBaseScoreDefault));
+  if (std::abs(median - nearest) <= kFar * slope) return;
+  diagnostics.warning("trainer.data.label",
+                      "the labels, of a median of " + short_number(median) + ", are far from the base_score of " +
+                          short_number(nearest) + " for a huber_slope of " + short_number(slope) +
+                          ": reg:pseudohubererror would learn next to nothing",
+                      "set trainer.parameters.base_score near the median, and huber_slope to the size of usual errors");
 }
 
 // "a, b"; of many the first ones.
@@ -550,6 +574,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     if (replicas > 1 && !tables->rows_of_all) check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(spec, job, *tables, diagnostics);
     check_weights(spec, job, *tables, diagnostics);
+    check_far_labels(spec, job, *tables, diagnostics);
     check_constraints(spec, job, *tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");
