@@ -364,6 +364,7 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   ASSERT_EQ(start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}).wait(), 0);
   Child by_job = start({"predict", "trees", "new.csv", "--data-dir", "kept"});
   EXPECT_EQ(by_job.wait(), 0);
+  EXPECT_EQ(notes(), "") << "nothing is doubted";
   EXPECT_EQ(by_job.said().find("prediction,probability\nlow,0."), 0U) << by_job.said();
   EXPECT_NE(by_job.said().find("\nhigh,0."), std::string::npos) << by_job.said();
   Child best = start({"best", "trees", "--data-dir", "kept", "--json"});
