@@ -197,6 +197,8 @@ std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options) {
   rusage own{};
   ::getrusage(RUSAGE_SELF, &own);
   if (used.ru_maxrss > own.ru_maxrss) end.peak_bytes = std::int64_t{1024} * used.ru_maxrss;
+  const auto ms = [](const timeval& time) { return std::int64_t{1000} * time.tv_sec + time.tv_usec / 1000; };
+  end.cpu_ms = ms(used.ru_utime) + ms(used.ru_stime);
   return end;
 }
 

@@ -62,6 +62,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
 struct ChildEnd {
   siginfo_t how{};
   std::int64_t peak_bytes = 0;  // resident, of it and of the children that it waited for; 0: no more than this process has
+  std::int64_t cpu_ms = 0;      // CPU time, of it and of the children that it waited for
 };
 
 // This process is told to end (SIGTERM) when its parent ends; `parent`: who it was at the beginning. One that ended before the

@@ -494,6 +494,18 @@ TEST_F(CommandRunnerTest, EndsAtItsTimeLimitsOfBothKinds) {
   EXPECT_TRUE(no_children_left());
 }
 
+TEST_F(CommandRunnerTest, AKillFromOutsideIsNotTakenForTheLimitOfCpuTime) {
+  script("kill -KILL $$");
+  order.trainer["cpu_seconds"] = 1;
+  const SegmentResult killed = run();
+  EXPECT_EQ(killed.exit, "crashed") << killed.message;
+  EXPECT_EQ(killed.crash, "") << "it may be tried again";
+  script("trap '' XCPU; sh -c 'while :; do :; done'; exit $?");
+  order.trainer["cpu_seconds"] = 1;
+  const SegmentResult of_its_own = run();
+  EXPECT_EQ(of_its_own.exit, "timed_out") << of_its_own.message;
+}
+
 TEST_F(CommandRunnerTest, ALimitOfCpuTimeThatIsNotTheJobsIsNotToldAsTheJobs) {
   script("kill -XCPU $$");
   const SegmentResult result = run();

@@ -64,6 +64,11 @@ std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, cons
   return text + group_memory_in_words();
 }
 
+// SIGKILL is what comes to who ignores SIGXCPU, and what others may send.
+bool used_its_cpu_time(const CommandSpec& spec, const ExitStatus& status, int signal) {
+  return signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && status.cpu_ms >= *spec.cpu_ms_max);
+}
+
 std::string why_a_report_may_lack(const RunningCommand& command) {
   if (!command.cut_a_line()) return "";
   return "; it printed a line of more than " + std::to_string(kLineSizeMax / 1024) +
@@ -79,7 +84,7 @@ SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& comm
   const std::string output = command.last_lines();
   const std::string said = output.empty() ? "" : "; its last output: " + output;
 
-  if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.group_ran_out_of_memory())) {
+  if (used_its_cpu_time(spec, status, signal) && !(signal == SIGKILL && command.group_ran_out_of_memory())) {
     const std::string limit =
         spec.cpu_ms_max ? "trainer.cpu_seconds, " + in_seconds(*spec.cpu_ms_max) : "a limit that is not the job's";
     return {kExitTimedOut, "the command used more CPU time than " + limit + said};

@@ -163,6 +163,7 @@ std::optional<ExitStatus> Process::poll_exit() {
   if (!end) return std::nullopt;
   status_ = end->how.si_code == CLD_EXITED ? ExitStatus{.code = end->how.si_status} : ExitStatus{.signal = end->how.si_status};
   status_->peak_bytes = end->peak_bytes;
+  status_->cpu_ms = end->cpu_ms;
   return status_;
 }
 
