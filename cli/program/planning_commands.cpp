@@ -69,7 +69,8 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   run->add_option(
          "--data-dir", arguments.run.data_dir,
          "Where jobs, logs and models are kept. A run that was cut short, also by Ctrl-C, goes on when the same command is given "
-         "again. Default: a new directory below ./tuneband-runs, and Ctrl-C stops the job for good")
+         "again, as long as its max_runtime_seconds is not over. Default: a new directory below ./tuneband-runs, and Ctrl-C "
+         "stops the job for good")
       ->check(command_line::not_empty())
       ->type_name("DIR");
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");

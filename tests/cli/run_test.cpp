@@ -262,6 +262,17 @@ TEST_F(Run, AnInterruptStopsTheJobAndKeepsWhatItFound) {
   EXPECT_NE(child.said().find("best\t0."), std::string::npos) << child.said();
 }
 
+TEST_F(Run, AnInterruptInADirectoryOfTheUsersSaysHowLongTheJobCanGoOn) {
+  const std::string job = write_job(kHangsAfterOneStep, {{"max_trials", 1}, {"max_runtime_seconds", 7200}});
+  Child child = start({"run", job, "--workers", "1", "--data-dir", "kept"});
+  ASSERT_TRUE(child.read_until("best ")) << child.said();
+  child.interrupt();
+  EXPECT_EQ(child.wait(), 130) << child.said();
+  EXPECT_NE(notes().find("the same command goes on with the job, which ends 2 h 00 min after its submission at the latest\n"),
+            std::string::npos)
+      << notes();
+}
+
 TEST_F(Run, ATerminalGetsAViewThatFitsItAndItsCursorBack) {
   constexpr unsigned short kWidth = 44;
   Child child = start({"run", write_job(kTwoSteps, {{"max_trials", 6}}), "--workers", "2"}, kWidth);
