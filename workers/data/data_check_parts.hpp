@@ -1,0 +1,45 @@
+// check_data() in parts, each in a file of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "jobs/trainer_spec.hpp"
+#include "jobs/xgboost_parameters.hpp"
+#include "workers/data/data_check.hpp"
+#include "workers/data/data_table.hpp"
+
+namespace tuneband::workers {
+
+// Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
+std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name);
+// The path of a parameter that the job gives.
+std::string field_of(const XgboostSpec& spec, const std::string& name);
+// At least one: XGBoost's default, where the job gives none.
+std::vector<std::string> objectives_of(const XgboostSpec& spec, const Json& job);
+bool may_be(XgboostTask task, const XgboostSpec& spec, const Json& job);
+
+// ---- data_check_labels.cpp ----------------------------------------------------------------------------------------------------
+
+// Whether the labels suit each objective and what is measured, also in each fold.
+void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
+// Of small weights no tree has a split.
+void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
+// Pseudo-Huber errors that no tree makes smaller.
+void check_far_labels(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
+
+// ---- data_check_columns.cpp ---------------------------------------------------------------------------------------------------
+
+// Columns that are taken for something else than they are, or say nothing of new rows.
+void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
+// Of a column whose texts are others in `part`, where a model is judged, it says nothing there.
+void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& part, const std::string& field, bool own_file,
+                 Diagnostics& diagnostics);
+// Of columns that have no texts in the sample of the training data. Where all of it has none the first trial fails.
+void check_texts_of_sample(const CsvEncoding& encoding, const Table& part, const std::string& field, Diagnostics& diagnostics);
+// Whether what constrains features finds them.
+void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
+
+}  // namespace tuneband::workers
