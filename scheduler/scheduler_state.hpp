@@ -65,6 +65,7 @@ struct Scheduler::State {
   void report(Worker& worker, const AssignmentReport& report);
   void reclaim(Worker& worker, const AssignmentReport& report);
   bool was_cut_off(const Worker& worker) const;
+  bool metric_rank_is_done(const Worker& worker) const;
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
   std::optional<Timestamp> group_ends_at() const;
   void end_overdue_ranks();

@@ -85,7 +85,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   worker.exit_message = report.message;
   worker.exit_crash = report.crash;
   const bool cut_off = was_cut_off(worker);
-  if (cut_off) worker.exit_message = overdue_in_words(*job.spec());
+  if (cut_off && report.exit == ExitClass::stopped) worker.exit_message = overdue_in_words(*job.spec());
   if (group && !worker.exit_message.empty()) worker.exit_message.insert(0, in_words(assignment.rank));
   const TrialId trial = assignment.trial;
   const auto exit = exit_of_group(job.trial(trial.number));
@@ -111,11 +111,17 @@ void Scheduler::State::end_at_target(TrialId id) {
   job.end_at_target(id.number, now);
 }
 
-// Told to end because the others are done. Before a restart it may have been: what a rank was told then is not stored.
+// Told to end because the others are done, or at the end of its own time by then. Before a restart it may have been told: what a
+// rank was told then is not stored.
 bool Scheduler::State::was_cut_off(const Worker& worker) const {
+  if (worker.exit == ExitClass::timed_out) return metric_rank_is_done(worker);
   if (worker.exit != ExitClass::stopped) return false;
   if (worker.overdue) return true;
-  if (!worker.restored || worker.draining) return false;
+  return worker.restored && !worker.draining && metric_rank_is_done(worker);
+}
+
+// Of the group that the worker is of.
+bool Scheduler::State::metric_rank_is_done(const Worker& worker) const {
   const TrialId id = worker.assignment->trial;
   const Job& job = jobs.at(id.job);
   const auto ranks = job.trial(id.number).ranks();
@@ -123,16 +129,17 @@ bool Scheduler::State::was_cut_off(const Worker& worker) const {
   return job.spec()->group_grace_ms && counts.exit == ExitClass::completed;
 }
 
-// How the segment has ended, now that one more rank has: by the first failure, or when all of them are done. One that was told to
-// end because the others are done is done, too.
+// How the segment has ended, now that one more rank has: by the first failure, or when all of them are done. One that was cut off
+// is done, too.
 std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) {
   std::optional<ExitClass> result = ExitClass::completed;
   for (const WorkerId& id : trial.ranks()) {
     const Worker& worker = *fleet.find(id);
     const auto exit = worker.exit;
-    if (exit && *exit != ExitClass::completed && *exit != ExitClass::stopped) return exit;
     if (!exit) result.reset();
-    if (exit == ExitClass::stopped && result && !was_cut_off(worker)) result = exit;
+    if (!exit || *exit == ExitClass::completed || was_cut_off(worker)) continue;
+    if (*exit != ExitClass::stopped) return exit;
+    if (result) result = exit;
   }
   return result;
 }
