@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/random.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
@@ -98,6 +100,24 @@ TEST_F(JoinedModels, OfATreeThatIsALeafTheLeafCounts) {
   const XgboostParameters leaves{{"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"gamma", "1e9"}};
   ASSERT_NE(margins(model(leaves)).front(), 0.5F) << "more than the base score";
   expect_weighted_sum({{model(leaves), 0.25}, {model({{"objective", "reg:squarederror"}, {"tree_method", "hist"}}), 0.75}});
+}
+
+TEST_F(JoinedModels, KeepSplitsThatTellNumbersFromWhatIsMissing) {
+  Table table = made_up_table(2, 2);
+  constexpr float kMax = std::numeric_limits<float>::max();
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const bool missing = row % 3 == 0;
+    float& value = table.values[2 * row + 1];
+    value = missing ? std::nanf("") : row % 3 == 1 ? kMax : -kMax;
+    table.labels[row] = missing ? 4.0F : static_cast<float>(row % 2);
+  }
+  matrix_ = *XgboostMatrix::create(table);
+  const XgboostParameters deep{{"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"max_depth", "3"}, {"eta", "0.9"}};
+  const std::string one = model(deep);
+  const auto of_one = margins(one);
+  ASSERT_GT(of_one[0], of_one[1] + 1);
+  ASSERT_GT(of_one[0], of_one[2] + 1);
+  expect_weighted_sum({{one, 1}});
 }
 
 TEST_F(JoinedModels, HaveNoAttributesOfTheirMembers) {

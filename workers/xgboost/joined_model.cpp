@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace tuneband::workers {
 
@@ -37,6 +41,24 @@ void make_finite(ModelJson& numbers) {
   }
 }
 
+// A bound is infinite where a column's greatest number is close to that of floats: such a split tells numbers from what is
+// missing, and no finite bound does the same for all of them. Below the least one is nothing.
+void make_bounds_writable(ModelJson& bounds) {
+  for (ModelJson& bound : bounds) {
+    const auto value = bound.get<float>();
+    if (std::isnan(value)) bound = 0.0F;
+    if (std::isinf(value) && value < 0) bound = std::numeric_limits<float>::lowest();
+  }
+}
+
+// With Infinity, as XGBoost reads it, where JSON's rules have null. The texts in trees are numbers.
+std::string text_of(const ModelJson& trees) {
+  constexpr std::string_view kNull = "null";
+  std::string text = trees.dump();
+  for (auto at = text.find(kNull); at != std::string::npos; at = text.find(kNull, at)) text.replace(at, kNull.size(), "Infinity");
+  return text;
+}
+
 void scale_tree(ModelJson& tree, float factor) {
   const ModelJson& left = tree.at("left_children");
   ModelJson& conditions = tree.at("split_conditions");  // of a leaf its value
@@ -45,7 +67,8 @@ void scale_tree(ModelJson& tree, float factor) {
     weights[node] = weights[node].get<float>() * factor;
     if (left[node].get<std::int64_t>() == -1) conditions[node] = conditions[node].get<float>() * factor;
   }
-  for (ModelJson* numbers : {&conditions, &weights, &tree.at("loss_changes"), &tree.at("sum_hessian")}) make_finite(*numbers);
+  make_bounds_writable(conditions);
+  for (ModelJson* numbers : {&weights, &tree.at("loss_changes"), &tree.at("sum_hessian")}) make_finite(*numbers);
 }
 
 const ModelJson& objective_of(const ModelJson& learner) { return learner.at("objective").at("name"); }
@@ -85,12 +108,13 @@ Result<JoinedModel> join(const std::vector<WeightedModel>& models) {
   learner["attributes"] = ModelJson::object();
   const std::string count = std::to_string(trees.size());
   const ModelJson parameters{{"num_parallel_tree", "1"}, {"num_trees", count}, {"size_leaf_vector", "0"}};
-  JoinedModel joined{{}, trees.size()};
   learner["gradient_booster"] = {
       {"name", "gbtree"},
-      {"model", {{"gbtree_model_param", parameters}, {"trees", std::move(trees)}, {"tree_info", std::move(groups)}}}};
-  joined.json = first.dump();
-  return joined;
+      {"model", {{"gbtree_model_param", parameters}, {"trees", ModelJson::array()}, {"tree_info", std::move(groups)}}}};
+  constexpr std::string_view kNoTrees = R"("trees":[])";  // in a text of the model's its quotes would have backslashes
+  std::string json = first.dump();
+  json.replace(json.find(kNoTrees), kNoTrees.size(), R"("trees":)" + text_of(trees));
+  return JoinedModel{std::move(json), trees.size()};
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct WeightedModel {
 };
 
 struct JoinedModel {
-  std::string json;  // as XGBoost loads it; names of features and attributes are left out
+  std::string json;  // as XGBoost loads it, with Infinity for infinite bounds; names of features and attributes are left out
   std::size_t trees = 0;
 };
 
