@@ -224,6 +224,8 @@ TEST_F(DataTable, AFaultNamesLineColumnAndCell) {
   EXPECT_THAT(fault(csv("a,y\ninf,0\n2,1\n")),
               HasSubstr("line 2, column `a`: expected a number that fits 32-bit floats, got a text of length 3"));
   EXPECT_THAT(fault(csv("a,y\n1e39,0\n2,1\n")), HasSubstr("32-bit floats"));
+  EXPECT_THAT(fault(csv("a,y\n3.4028236e38,0\n2,1\n")), HasSubstr("32-bit floats"));
+  EXPECT_EQ(fault(csv("a,y\n3.4028235e38,0\n-3.4028235e38,1\n")), "") << "the greatest float, as programs print it";
   EXPECT_THAT(fault(csv("a,y\n1\"2,0\n")), HasSubstr("line 2 has a quote in the middle of a cell"));
   EXPECT_THAT(fault(csv("a,y\n\"12,0\n")), HasSubstr("the quote that line 2 opens is never closed"));
   EXPECT_THAT(fault(csv("a,y\n")), HasSubstr("has no rows below its header"));
