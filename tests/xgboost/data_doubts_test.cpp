@@ -329,6 +329,13 @@ TEST_F(DataDoubts, MetricsThatALabelHasNoneOfAreTold) {
   EXPECT_THAT(found("-0.9", "rmsle"), IsEmpty());
 }
 
+TEST_F(DataDoubts, AClassThatNoTextStandsForIsRefused) {
+  const DataSpec texts = csv(rows_of({"a", "b", "c", "a", "b", "c"}));
+  EXPECT_THAT(found_in(texts, multiclass(3, "validation-mlogloss")), IsEmpty());
+  EXPECT_THAT(found_in(texts, multiclass(4, "validation-mlogloss")),
+              ElementsAre("search_space.num_class: is 4, and the labels are of 3 classes (set it to 3)"));
+}
+
 TEST_F(DataDoubts, LabelsThatPseudoHuberErrorsCannotReachAreTold) {
   const auto found = [this](const std::string& label, const Json& parameters) {
     Json of_job = job("reg:pseudohubererror", "validation-mae");
@@ -348,6 +355,15 @@ TEST_F(DataDoubts, LabelsThatPseudoHuberErrorsCannotReachAreTold) {
   EXPECT_THAT(found("200", slopes), IsEmpty());
   EXPECT_THAT(found("201", slopes), ElementsAre(HasSubstr("a huber_slope of 20")));
   EXPECT_THAT(found_in(csv(rows_of({"-1000", "201", "1000"})), job("reg:squarederror", "validation-mae")), IsEmpty());
+  const auto spread = [this](const std::string& least) {  // one in 20 is as near as `least`, and one nearer
+    std::vector<std::string> labels{"1", least, "-900"};
+    for (int i = 0; i < 10; ++i) labels.insert(labels.end(), {"-900", "900"});
+    return found_in(csv(rows_of(labels)), job("reg:pseudohubererror", "validation-mae"));
+  };
+  EXPECT_THAT(spread("40.5"), IsEmpty());
+  EXPECT_THAT(
+      spread("40.6"),
+      ElementsAre(HasSubstr("nearly all labels differ by more than 40.1 from the base_score of 0.5 for a huber_slope of 1")));
 }
 
 TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedOfOtherLabels) {
