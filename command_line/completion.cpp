@@ -7,6 +7,7 @@
 
 #include "command_line/words.hpp"
 #include "core/shell_word.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::command_line {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 std::string joined(const Words& words, const std::string& separator) { return fmt::to_string(fmt::join(words, separator)); }
-
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
-  return text;
-}
 
 // ---- bash ---------------------------------------------------------------------------------------------------------------------
 

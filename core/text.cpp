@@ -149,6 +149,11 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  return text;
+}
+
 std::string shortened(std::string text, std::size_t size_max) {
   if (text.size() <= size_max) return text;
   const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };

@@ -50,6 +50,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // The parts one after the other.
 std::string joined(std::initializer_list<std::string_view> parts);
 
+// With `by` wherever `what`, which is not empty, stood.
+std::string replaced(std::string text, std::string_view what, std::string_view by);
+
 // At most `size_max` bytes of it, and "..." where there is more. Valid UTF-8 stays so.
 std::string shortened(std::string text, std::size_t size_max);
 

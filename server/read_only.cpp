@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "db/connection.hpp"
 #include "db/store.hpp"
@@ -102,16 +103,10 @@ Result<Snapshot> copy_database(const DataDir& from, const std::string& to) {
   return Store::open(to).load();
 }
 
-// A message about the copy, as one about the original.
-std::string told_of(const std::string& original, const std::string& copy, std::string message) {
-  for (std::size_t at = message.find(copy); at != std::string::npos; at = message.find(copy, at + original.size())) {
-    message.replace(at, copy.size(), original);
-  }
-  return message;
-}
-
 Result<Snapshot> read_database(const DataDir& from, const std::string& to) {
-  const auto tell = [&](const std::string& message) { return told_of(from.database_file(), to, message); };
+  const auto tell = [&](const std::string& message) {
+    return replaced(message, to, from.database_file());
+  };  // about the original
   try {
     Result<Snapshot> copied = copy_database(from, to);
     if (copied) return copied;

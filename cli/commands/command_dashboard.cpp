@@ -10,6 +10,7 @@
 #include "cli/commands/answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
+#include "core/text.hpp"
 #include "os/child_process.hpp"
 
 namespace tuneband::cli {
@@ -36,11 +37,7 @@ bool open_in_browser(const std::string& address) {
 }
 
 // Within an element of a page: nothing in it may look like the element's end.
-std::string json_within_page(const Json& json) {
-  std::string text = json_line(json);
-  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
-  return text;
-}
+std::string json_within_page(const Json& json) { return replaced(json_line(json), "<", "\\u003c"); }
 
 // The server's answers by their paths; what it has no answer to is left out.
 class Recording {

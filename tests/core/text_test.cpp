@@ -160,5 +160,12 @@ TEST(Split, GivesWhatStandsBetweenTheSeparators) {
   EXPECT_EQ(split(",", ','), (std::vector<std::string_view>{"", ""}));
 }
 
+TEST(Text, IsReplacedWhereverItStoodAndNotInWhatTookItsPlace) {
+  EXPECT_EQ(replaced("null,1,null", "null", "Infinity"), "Infinity,1,Infinity");
+  EXPECT_EQ(replaced("a\\b", "\\", "\\\\"), "a\\\\b");
+  EXPECT_EQ(replaced("aaa", "aa", "a"), "aa");
+  EXPECT_EQ(replaced("", "a", "b"), "");
+}
+
 }  // namespace
 }  // namespace tuneband

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text.hpp"
+
 namespace tuneband::workers {
 
 namespace {
@@ -52,12 +54,7 @@ void make_bounds_writable(ModelJson& bounds) {
 }
 
 // With Infinity, as XGBoost reads it, where JSON's rules have null. The texts in trees are numbers.
-std::string text_of(const ModelJson& trees) {
-  constexpr std::string_view kNull = "null";
-  std::string text = trees.dump();
-  for (auto at = text.find(kNull); at != std::string::npos; at = text.find(kNull, at)) text.replace(at, kNull.size(), "Infinity");
-  return text;
-}
+std::string text_of(const ModelJson& trees) { return replaced(trees.dump(), "null", "Infinity"); }
 
 void scale_tree(ModelJson& tree, float factor) {
   const ModelJson& left = tree.at("left_children");
