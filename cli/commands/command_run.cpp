@@ -49,9 +49,7 @@ Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const RunO
   auto end = watch_job(session.api, job.id, {.interrupts = &interrupts, .server_gone_max_ms = kOwnServerGoneMs}, *view);
   if (end && *end == WatchEnd::interrupted && !options.data_dir.empty()) {
     view->close();
-    const auto ends = job.max_runtime_seconds ? fmt::format(", which ends {} after its submission at the latest",
-                                                            format_duration(*job.max_runtime_seconds))
-                                              : "";
+    const auto ends = job.max_runtime_seconds ? ", which " + latest_end_text(*job.max_runtime_seconds) : "";
     session.console.note("interrupted: the same command goes on with the job" + ends);
     return WatchEnd::interrupted;
   }

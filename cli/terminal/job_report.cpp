@@ -198,6 +198,10 @@ std::int64_t trained(const TrialInfo& trial) {
 
 }  // namespace
 
+std::string latest_end_text(double max_runtime_seconds) {
+  return fmt::format("ends {} after its submission at the latest", format_duration(max_runtime_seconds));
+}
+
 std::string limits_text(const JobInfo& job) {
   std::vector<std::string> words;
   if (job.weight != 1) words.push_back(fmt::format("weight {}", job.weight));
@@ -205,7 +209,7 @@ std::string limits_text(const JobInfo& job) {
     words.push_back(fmt::format("at most {} at once", format_count(job.max_parallel_trials, "trial")));
   }
   if (job.max_runtime_seconds) {
-    words.push_back(fmt::format("ends {} after its submission at the latest", format_duration(*job.max_runtime_seconds)));
+    words.push_back(latest_end_text(*job.max_runtime_seconds));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }

@@ -22,6 +22,9 @@ Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view j
 
 void print_best(Console& console, const JobInfo& job, const BestReport& best);
 
+// "ends 2 h 00 min after its submission at the latest".
+std::string latest_end_text(double max_runtime_seconds);
+
 // "weight 2, at most 4 trials at once", as of now; what is as every job has it is left out.
 std::string limits_text(const JobInfo& job);
 
