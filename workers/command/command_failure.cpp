@@ -84,13 +84,13 @@ SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& comm
   const std::string output = command.last_lines();
   const std::string said = output.empty() ? "" : "; its last output: " + output;
 
-  if (used_its_cpu_time(spec, status, signal) && !(signal == SIGKILL && command.group_ran_out_of_memory())) {
+  if (signal == SIGKILL && command.group_ran_out_of_memory()) {
+    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status, output) + said};
+  }
+  if (used_its_cpu_time(spec, status, signal)) {
     const std::string limit =
         spec.cpu_ms_max ? "trainer.cpu_seconds, " + in_seconds(*spec.cpu_ms_max) : "a limit that is not the job's";
     return {kExitTimedOut, "the command used more CPU time than " + limit + said};
-  }
-  if (signal == SIGKILL && command.group_ran_out_of_memory()) {
-    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status, output) + said};
   }
   if (speaks_of_memory(output)) {
     return {kExitOutOfMemory, "the command ran out of memory" + memory_asked(spec, status, output) + said};
