@@ -13,8 +13,6 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr std::size_t kColumnsShownMax = 8;
-
 // Whether categories may be native: check_trainer() refuses the rest.
 bool splits_by_categories(const XgboostSpec& spec, const Json& job) {
   const auto takes = [&](const char* name, std::initializer_list<const char*> refused) {
@@ -28,7 +26,7 @@ bool splits_by_categories(const XgboostSpec& spec, const Json& job) {
 
 // "a, b"; of many the first ones.
 std::string listed(std::vector<std::string> columns) {
-  if (columns.size() > kColumnsShownMax) columns.resize(kColumnsShownMax);
+  if (columns.size() > kNamesShownMax) columns.resize(kNamesShownMax);
   std::string list;
   for (const std::string& column : columns) list += (list.empty() ? "" : ", ") + column;
   return list;
@@ -136,7 +134,7 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
     const std::size_t rows = otherwise ? 0 : rows_of_unknown_text(tables, part, i, first);
     first += feature.width();
     const auto share = share_of_unknown_texts(rows, part.rows());
-    if (!share || told++ >= kColumnsShownMax) continue;
+    if (!share || told++ >= kNamesShownMax) continue;
     diagnostics.warning(field,
                         "column `" + feature.name + "`: " + std::to_string(*share) +
                             " % of the rows have texts that the training data lacks: " +
@@ -148,7 +146,7 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
 void check_texts_of_sample(const CsvEncoding& encoding, const Table& part, const std::string& field, Diagnostics& diagnostics) {
   std::size_t told = 0;
   for (std::size_t i = 0; i < part.unknown_texts.size(); ++i) {
-    if (encoding.features[i].kind != ColumnKind::numeric || part.unknown_texts[i] == 0 || told++ >= kColumnsShownMax) continue;
+    if (encoding.features[i].kind != ColumnKind::numeric || part.unknown_texts[i] == 0 || told++ >= kNamesShownMax) continue;
     diagnostics.warning(field,
                         "column `" + encoding.features[i].name + "` has texts there, and none in the sample of the training data",
                         "a fault if the rest of that has none: correct the cells, or leave them empty");

@@ -15,8 +15,6 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr std::size_t kClassesShownMax = 8;
-
 int class_count(const XgboostSpec& spec, const Json& job) {
   const auto values = values_of(spec, job, "num_class");
   const auto number = values.empty() ? std::nullopt : parse_number(values[0]);
@@ -35,9 +33,9 @@ std::string auc_among(const std::vector<std::string>& metrics) {
 std::string missing_classes(const std::set<float>& labels, int classes, const LabelColumn& column) {
   std::string list;
   std::size_t missing = 0;
-  for (int label = 0; label < classes && missing <= kClassesShownMax; ++label) {
+  for (int label = 0; label < classes && missing <= kNamesShownMax; ++label) {
     if (labels.contains(static_cast<float>(label))) continue;
-    const std::string name = ++missing > kClassesShownMax ? "..." : label_in_words(column, static_cast<float>(label));
+    const std::string name = ++missing > kNamesShownMax ? "..." : label_in_words(column, static_cast<float>(label));
     list += (list.empty() ? "" : ", ") + name;
   }
   return (missing > 1 ? "the classes " : missing == 1 ? "the class " : "") + list;

@@ -1,6 +1,7 @@
 // check_data() in parts, each in a file of its own.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "workers/data/data_table.hpp"
 
 namespace tuneband::workers {
+
+inline constexpr std::size_t kNamesShownMax = 8;  // of columns or classes in one sentence
 
 // Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
 std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name);
