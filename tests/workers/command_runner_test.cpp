@@ -95,6 +95,19 @@ TEST_F(CommandRunnerTest, TheReportOfTheRungHasTheMetricOfAConstraintThatComesAf
   EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=0.5 acc=0.9"));
 }
 
+TEST_F(CommandRunnerTest, AReportThatLacksAConstraintsMetricWhereTheCommandFailsOrIsStoppedIsNone) {
+  order.further_metrics = {"acc"};
+  script(R"(echo '{"resource": 3, "loss": 1}'; exit 3)");
+  EXPECT_EQ(run().exit, "crashed");
+  EXPECT_THAT(reporter.take_seen(), IsEmpty());
+  script(R"(trap "exit 0" TERM; echo '{"resource": 1, "loss": 2, "acc": 1}'; echo '{"resource": 3, "loss": 1}'
+    while :; do sleep 0.01; done)");
+  order.epoch = 2;
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  EXPECT_EQ(run().exit, "stopped");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: acc=1 loss=2"));
+}
+
 TEST_F(CommandRunnerTest, WhatGoesOnAndReportsNothingIsToldThatItsCheckpointMayBeFurther) {
   script("echo nothing is left to be done");
   order.trainer["resume"] = "checkpoint";
@@ -569,6 +582,15 @@ TEST_F(CommandRunnerTest, OneThatEndsAtItsRungIsStartedAgainAlsoWhereItMayEndEar
   EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2", "3: loss=3", "4: loss=4"));
 }
 
+TEST_F(CommandRunnerTest, OneThatOverstepsItsRungAndEndsThereIsStartedAgainAlsoWhereItMayEndEarly) {
+  script(R"(i=0; while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do i=$((i + 2)); echo "{\"resource\": $i, \"loss\": $i}"; done)");
+  order.trainer["may_end_early"] = true;
+  ASSERT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("2: loss=2", "3: loss=4"));
+  ASSERT_EQ(run_until(9).exit, "completed");
+  EXPECT_EQ(reporter.take_seen().back(), "9: loss=10");
+}
+
 TEST_F(CommandRunnerTest, OneThatNamesNoResourceAndPrintsOnceMoreIsStartedAgainAlsoWhereItMayEndEarly) {
   script(R"(for i in $(seq $TUNEBAND_UNTIL_RESOURCE); do echo "{\"loss\": $i}"; done; echo '{"loss": 0}')");
   order.trainer["may_end_early"] = true;
@@ -628,12 +650,34 @@ TEST_F(CommandRunnerTest, GivesTheParametersAsAFile) {
   EXPECT_THAT(log_text(), HasSubstr("\"eta\": 0.5"));
 }
 
-TEST_F(CommandRunnerTest, AHeldCommandThatDiedMeanwhileIsReportedAsSuch) {
-  script("echo $$ > pid; echo '{\"resource\": 3, \"loss\": 1}'; while :; do sleep 100; done");
+TEST_F(CommandRunnerTest, AHeldCommandThatDiedMeanwhileIsStartedAgain) {
+  script(R"([ -e pid ] && echo '{"resource": 9, "loss": 2}' && exit
+    echo $$ > pid; echo '{"resource": 3, "loss": 1}'; while :; do sleep 100; done)");
   ASSERT_EQ(run_until(3).exit, "completed");
   ::kill(std::stoi(read_text(dir / "trial/pid")), SIGKILL);
-  EXPECT_EQ(run_until(9).exit, "crashed");
+  EXPECT_EQ(run_until(9).exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("ended after its value at resource 3 and is started again: "));
   EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, ACommandThatFailsAfterItsValueAtTheRungIsStartedAgainAndThatStartCounts) {
+  script(R"(for i in $(seq $TUNEBAND_UNTIL_RESOURCE); do echo "{\"resource\": $i, \"loss\": $i}"; done
+    [ $TUNEBAND_UNTIL_RESOURCE = 9 ] || exit 7)");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  ASSERT_EQ(run_until(4).exit, "completed");
+  EXPECT_EQ(run_until(9).exit, "completed");
+  script("echo '{\"resource\": 3, \"loss\": 1}'; exit 7");
+  order.epoch = 2;
+  order.trial = 1;
+  ASSERT_EQ(run_until(3).exit, "completed");
+  EXPECT_EQ(run_until(9).exit, "crashed");
+  EXPECT_THAT(log_text(), HasSubstr("started, resource 0 to 9"));
+}
+
+TEST_F(CommandRunnerTest, AHeldCommandThatGoesOnAndThenFailsHasFailed) {
+  script(R"(echo '{"resource": 3, "loss": 1}'; echo '{"resource": 4, "loss": 1}'; exit 7)");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  EXPECT_EQ(run_until(9).exit, "crashed");
 }
 
 // Held at 3; when it is told to end, it saves, wherever that is.

@@ -24,7 +24,7 @@ MetricParser parser_for(std::vector<MetricPattern> metrics, std::string resource
 std::deque<MetricReport> reports_of(MetricParser parser, std::string_view output) {
   std::deque<MetricReport> reports;
   parser.feed(output, reports);
-  parser.finish(reports);
+  parser.finish(reports, MetricParser::OutputEnd::by_itself);
   return reports;
 }
 
@@ -98,12 +98,23 @@ TEST(MetricParser, AReportThatWaitsIsCompleteWhenTheNextResourceBeginsOrTheOutpu
               ElementsAre("1: loss=3 acc=0.5"));
 }
 
-TEST(MetricParser, OfOutputThatWasCutOffTheReportThatWaitsCountsAndNotTheLastLine) {
-  MetricParser parser = parser_for({}, "", "loss", {"acc"});
-  std::deque<MetricReport> reports;
-  parser.feed("{\"resource\": 1, \"loss\": 3}\n{\"acc\": 0.5}", reports);
-  parser.finish(reports, true);
-  EXPECT_THAT(texts(reports), ElementsAre("1: loss=3"));
+TEST(MetricParser, OfACommandThatWasInterruptedWhatIsWholeCountsAndOfOneThatWasKilledNotItsLastLine) {
+  using End = MetricParser::OutputEnd;
+  const auto finished = [](const std::string& output, End end) {
+    MetricParser parser = parser_for({}, "", "loss", {"acc"});
+    std::deque<MetricReport> reports;
+    parser.feed(output, reports);
+    parser.finish(reports, end);
+    return texts(reports);
+  };
+  const std::string waits = "{\"resource\": 1, \"loss\": 3}\n";
+  EXPECT_THAT(finished(waits, End::by_itself), ElementsAre("1: loss=3"));
+  EXPECT_THAT(finished(waits, End::interrupted), ElementsAre());
+  EXPECT_THAT(finished(waits, End::killed), ElementsAre());
+  const std::string whole = waits + "{\"acc\": 0.5}";
+  EXPECT_THAT(finished(whole, End::by_itself), ElementsAre("1: loss=3 acc=0.5"));
+  EXPECT_THAT(finished(whole, End::interrupted), ElementsAre("1: loss=3 acc=0.5"));
+  EXPECT_THAT(finished(whole, End::killed), ElementsAre());
 }
 
 TEST(MetricParser, PatternsWaitForTheMetricsThatTheJobGoesByToo) {
@@ -142,7 +153,7 @@ TEST(MetricParser, TakesPiecesOfAnySize) {
     MetricParser parser = parser_for({});
     std::deque<MetricReport> reports;
     for (std::size_t i = 0; i < output.size(); i += size) parser.feed(std::string_view(output).substr(i, size), reports);
-    parser.finish(reports);
+    parser.finish(reports, MetricParser::OutputEnd::by_itself);
     EXPECT_THAT(texts(reports), ElementsAre("-: loss=1", "-: loss=2", "-: loss=3")) << "pieces of " << size;
   }
 }

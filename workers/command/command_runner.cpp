@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/command/command_failure.hpp"
@@ -32,10 +33,11 @@ namespace {
 
 using protocol::AssignmentOrder;
 
-// One that does not say its resource was at its end where it was told to end: what it prints after its rung is of that.
-bool may_have_ended_early(const CommandSpec& spec, const RunningCommand& command, std::int64_t begins_at, std::int64_t until) {
+// `reached`: where it was held or started. One that does not say its resource was at its end where it was told to end: what it
+// prints after its rung is of that.
+bool may_have_ended_early(const CommandSpec& spec, const RunningCommand& command, std::int64_t reached, std::int64_t until) {
   const bool counts_from_zero = command.said_zero() && command.position() == until - 1;
-  return spec.may_end_early && command.says_resource() && command.position() > begins_at && !counts_from_zero;
+  return spec.may_end_early && command.says_resource() && command.position() > reached && !counts_from_zero;
 }
 
 class CommandRunner final : public TrialRunner {
@@ -194,8 +196,9 @@ class CommandRunner final : public TrialRunner {
     return fault_of(ErrorCode::unavailable, "cannot write " + path.string(), errno);
   }
 
-  // Nothing: it was begun before, and has ended by itself where it was told to then. The rest takes another start, which comes
-  // only when this command is gone: whoever ends a command ends every process below this one.
+  // Nothing: it was begun before, and has ended by itself where it was told to then, well or not: its value there has counted.
+  // The rest takes another start, which comes only when this command is gone: whoever ends a command ends every process below
+  // this one.
   std::optional<SegmentResult> run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter,
                                            TrialLog& log, Begun begun) {
     using End = CommandSegment::End;
@@ -209,6 +212,7 @@ class CommandRunner final : public TrialRunner {
       if (segment.is_to_be_held()) {
         command_->hold();
         held_at_ = order.until_resource;
+        held_after_ = segment.reached();
       } else {
         command_.reset();
       }
@@ -222,12 +226,18 @@ class CommandRunner final : public TrialRunner {
       return SegmentResult{kExitTimedOut,
                            "the segment took longer than trainer.timeout_seconds, " + in_seconds(*spec.timeout_ms)};
     }
-    if (command.status().signal != 0 || command.status().code != 0) return failed_command(spec, command);
+    if (command.status().signal != 0 || command.status().code != 0) {
+      const SegmentResult failure = failed_command(spec, command);
+      if (begun == Begun::now || segment.told()) return failure;
+      log.note("ended after its value at resource " + std::to_string(held_at_) + " and is started again: " + failure.message);
+      return std::nullopt;
+    }
     if (order.group && order.group->rank != spec.metric_rank)
       return SegmentResult{kExitCompleted, ""};  // what counts, another rank says
     // A checkpoint at its resource is one whose value the server has: nothing is left to be reported.
     if (order.from_resource == order.until_resource) return SegmentResult{kExitCompleted, ""};
-    const bool ended_early = may_have_ended_early(spec, command, begins_at, order.until_resource);
+    const bool ended_early =
+        may_have_ended_early(spec, command, begun == Begun::before ? held_after_ : begins_at, order.until_resource);
     if (begun == Begun::before && !ended_early) return std::nullopt;
     // Of one that never said how far it was, what it printed last is its result.
     if (!command.last_metrics() || (command.says_resource() && !ended_early)) return without_metric(order, spec, command);
@@ -244,6 +254,7 @@ class CommandRunner final : public TrialRunner {
   std::unique_ptr<TensorInbox> inbox_;     // of the command; nothing: the job has no debugger
   std::optional<RunningCommand> command_;  // held, between segments
   std::int64_t held_at_ = 0;               // its resource there
+  std::int64_t held_after_ = 0;            // that of its report there: above it, if it overstepped
   std::int64_t job_ = 0;
   int trial_ = 0;
   std::string trial_dir_;

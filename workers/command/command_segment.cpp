@@ -69,6 +69,7 @@ bool CommandSegment::take_reports() {
       log_.note("the command reported resource " + std::to_string(resource) + " without one for " +
                 std::to_string(order_.until_resource) + "; the value counts for it");
       observe(order_.until_resource, command_.reports().front().metrics);
+      reached_ = resource;
       return true;
     }
     const bool counted = !command_.reports().front().resource;
@@ -83,7 +84,9 @@ bool CommandSegment::take_reports() {
     if (std::optional<MetricReport> first = std::exchange(first_, std::nullopt))
       observe(*first->resource, std::move(first->metrics));
     observe(resource, std::move(report.metrics));
-    if (resource == order_.until_resource) return true;
+    if (resource != order_.until_resource) continue;
+    reached_ = resource;
+    return true;
   }
   return false;
 }

@@ -39,6 +39,10 @@ class CommandSegment {
   // Whether it is held once it has reached until_resource. The other ranks of a group may need it until they end themselves: they
   // are not held, and so it is not.
   bool is_to_be_held() const { return order_.until_resource < order_.max_resource && !order_.group; }
+  // After `reached`: the resource of the report that counted for until_resource; above it of a command that overstepped.
+  std::int64_t reached() const { return reached_; }
+  // Whether it had a report of this segment.
+  bool told() const { return told_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -62,6 +66,7 @@ class CommandSegment {
   std::int64_t begins_at_ = 0;  // told with its first value: one that was held may end instead, and is started anew
   std::optional<MetricReport> first_;
   bool told_ = false;
+  std::int64_t reached_ = 0;
   bool left_out_told_ = false;  // that reports have more metrics than are kept
 };
 

@@ -128,10 +128,10 @@ void MetricParser::feed(std::string_view output, std::deque<MetricReport>& repor
   }
 }
 
-void MetricParser::finish(std::deque<MetricReport>& reports, bool cut_off) {
-  if (!cut_off) read_line(line_, reports);
+void MetricParser::finish(std::deque<MetricReport>& reports, OutputEnd end) {
+  if (end != OutputEnd::killed) read_line(line_, reports);
   line_.clear();
-  if (has_objective_) complete(reports);
+  if (has_objective_ && end == OutputEnd::by_itself) complete(reports);
 }
 
 void MetricParser::read_line(std::string_view text, std::deque<MetricReport>& reports) {

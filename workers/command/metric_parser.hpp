@@ -3,8 +3,8 @@
 //
 // A report is complete once it has every metric that the job goes by: the objective, and what constraints and further objectives
 // name. One that lacks some of them besides the objective waits for them until the next resource begins, the objective comes
-// again, or the output ends. It carries the other metrics seen since the report before. A line ends at a newline or a carriage
-// return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in linear time.
+// again, or the command ends by itself. It carries the other metrics seen since the report before. A line ends at a newline or a
+// carriage return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in linear time.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,10 @@ class MetricParser {
 
   // Takes any piece of output; appends the reports that it completes.
   void feed(std::string_view output, std::deque<MetricReport>& reports);
-  // The output is over: a last line without a newline counts, unless it was `cut_off`.
-  void finish(std::deque<MetricReport>& reports, bool cut_off = false);
+  // The output is over. A last line without a newline counts unless the command was `killed`; a report that lacks metrics counts
+  // only of one that ended `by_itself`, with status 0: else what it lacks was still to come.
+  enum class OutputEnd { by_itself, interrupted, killed };
+  void finish(std::deque<MetricReport>& reports, OutputEnd end);
 
   // Lines that name the objective but gave no value: the latest ones, shortened. For "why was there no metric".
   const std::deque<std::string>& near_misses() const { return near_misses_; }

@@ -78,6 +78,7 @@ void RunningCommand::let_end(int stop_fd, TrialLog& log) {
 
 void RunningCommand::end(TrialLog& log) {
   if (status_) return;
+  told_to_end_ = true;
   process_.signal_group(SIGTERM);
   go_on();  // a held process takes the SIGTERM only then
   if (wait_for_end(-1, log) == Waited::ended) return;
@@ -139,8 +140,14 @@ void RunningCommand::finish(TrialLog& log) {
   for (std::size_t taken = 0; taken < kLastOutputMax && read_piece(log); taken += kReadSize) {
   }
   status_ = process_.poll_exit().value_or(ExitStatus{.signal = SIGKILL});
-  // The end of a line that was printed in part may be a part of a number.
-  if (!cut_) parser_.finish(reports_, status_->signal != 0);
+  if (!cut_) parser_.finish(reports_, output_end());
+}
+
+// The end of a line that was printed in part may be a part of a number.
+MetricParser::OutputEnd RunningCommand::output_end() const {
+  if (status_->signal != 0) return MetricParser::OutputEnd::killed;
+  const bool by_itself = status_->code == 0 && !told_to_end_;
+  return by_itself ? MetricParser::OutputEnd::by_itself : MetricParser::OutputEnd::interrupted;
 }
 
 }  // namespace tuneband::workers

@@ -58,6 +58,7 @@ class RunningCommand {
   Waited wait_for_end(int stop_fd, TrialLog& log);
   bool read_piece(TrialLog& log);
   void finish(TrialLog& log);
+  MetricParser::OutputEnd output_end() const;
 
   Process process_;
   MetricParser parser_;
@@ -67,6 +68,7 @@ class RunningCommand {
   std::int64_t position_;
   std::int64_t grace_ms_;
   os::OomKills oom_kills_before_;  // in the worker's group: the command's own
+  bool told_to_end_ = false;
   std::optional<ExitStatus> status_;
   std::optional<Metrics> last_metrics_;
   bool says_resource_ = false;
