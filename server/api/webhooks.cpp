@@ -50,20 +50,22 @@ void Webhooks::on_committed(std::span<const Write> writes) {
 void Webhooks::forget(JobId job) {
   const auto is_its = [job](const Waiting& waiting) { return waiting.call.trial.job == job; };
   std::vector<std::string> to_call;
-  for (auto& [authority, host] : hosts_) {
-    const bool told_now = host.busy && !host.waits();
-    if (told_now && is_its(host.waiting.front())) host.waiting.front().forgotten = true;
-    const auto from = host.waiting.begin() + (told_now ? 1 : 0);
-    if (host.waits() && is_its(*from)) {
-      host.timer.cancel();
-      host.busy = false;
-      to_call.push_back(authority);
+  for (auto& [url, receiver] : receivers_) {
+    const bool told_now = receiver.busy && !receiver.waits();
+    if (told_now && is_its(receiver.waiting.front())) receiver.waiting.front().forgotten = true;
+    const auto from = receiver.waiting.begin() + (told_now ? 1 : 0);
+    if (receiver.waits() && is_its(*from)) {
+      receiver.timer.cancel();
+      receiver.busy = false;
+      to_call.push_back(url);
     }
-    const auto gone = std::stable_partition(from, host.waiting.end(), [&](const Waiting& waiting) { return !is_its(waiting); });
-    for (auto waiting = gone; waiting != host.waiting.end(); ++waiting) held_.erase({waiting->call.trial, waiting->call.rule});
-    host.waiting.erase(gone, host.waiting.end());
+    const auto gone =
+        std::stable_partition(from, receiver.waiting.end(), [&](const Waiting& waiting) { return !is_its(waiting); });
+    for (auto waiting = gone; waiting != receiver.waiting.end(); ++waiting)
+      held_.erase({waiting->call.trial, waiting->call.rule});
+    receiver.waiting.erase(gone, receiver.waiting.end());
   }
-  for (const std::string& authority : to_call) call_next(authority);
+  for (const std::string& url : to_call) call_next(url);
   if (again_) look();
 }
 
@@ -71,9 +73,9 @@ void Webhooks::close() {
   if (std::exchange(closed_, true)) return;
   *alive_ = false;
   look_again_.cancel();
-  for (auto& [authority, host] : hosts_) {
-    host.timer.cancel();
-    if (host.client) host.client->cancel();
+  for (auto& [url, receiver] : receivers_) {
+    receiver.timer.cancel();
+    if (receiver.client) receiver.client->cancel();
   }
   callers_.stop();
   callers_.join();
@@ -134,30 +136,30 @@ void Webhooks::add(const WebhookCall& call) {
     log_warning("a finding is not told: its web hook may not be called", {{"host", hook ? hook->authority() : ""}});
     return settle(call, kWebhookFailed);
   }
-  Host& host = hosts_.try_emplace(hook->authority(), loop_).first->second;
-  host.waiting.push_back({.call = call, .hook = *hook, .calls_left = options_.delays_ms.size() + 1});
-  call_next(hook->authority());
+  Receiver& receiver = receivers_.try_emplace(call.url, loop_).first->second;
+  receiver.waiting.push_back({.call = call, .hook = *hook, .calls_left = options_.delays_ms.size() + 1});
+  call_next(call.url);
 }
 
-void Webhooks::call_next(const std::string& authority) {
-  Host& host = hosts_.at(authority);
-  if (host.busy || closed_) return;
-  if (host.waiting.empty()) return static_cast<void>(hosts_.erase(authority));
-  host.busy = true;
-  auto client = net::HttpClient::create("http://" + authority);
-  if (!client) return answered(authority, client.error());
+void Webhooks::call_next(const std::string& url) {
+  Receiver& receiver = receivers_.at(url);
+  if (receiver.busy || closed_) return;
+  if (receiver.waiting.empty()) return static_cast<void>(receivers_.erase(url));
+  receiver.busy = true;
+  const Waiting& first = receiver.waiting.front();
+  auto client = net::HttpClient::create("http://" + first.hook.authority());
+  if (!client) return answered(url, client.error());
   // A connection a call: the one before may be minutes old.
-  host.client = std::make_shared<net::HttpClient>(std::move(*client));
-  const Waiting& first = host.waiting.front();
+  receiver.client = std::make_shared<net::HttpClient>(std::move(*client));
   std::vector<net::HttpHeader> headers = {{"Content-Type", "application/cloudevents+json"},
                                           {"Connection", "close"},
                                           {"webhook-id", first.call.id},
                                           {"webhook-timestamp", std::to_string(read_wall_clock().ms / 1000)}};
-  boost::asio::post(callers_, [this, authority, client = host.client, headers = std::move(headers), target = first.hook.target,
+  boost::asio::post(callers_, [this, url, client = receiver.client, headers = std::move(headers), target = first.hook.target,
                                body = first.call.body, timeout_ms = options_.timeout_ms, alive = alive_] {
     auto response = client->request("POST", target, body, timeout_ms, headers);
-    boost::asio::post(loop_, [this, authority, response = std::move(response), alive] {
-      if (*alive) answered(authority, response);
+    boost::asio::post(loop_, [this, url, response = std::move(response), alive] {
+      if (*alive) answered(url, response);
     });
   });
 }
@@ -171,18 +173,18 @@ Webhooks::Answer Webhooks::meaning(const Result<net::HttpResponse>& response) {
   return status >= 500 || passes ? Answer::trouble : Answer::refused;
 }
 
-void Webhooks::answered(const std::string& authority, const Result<net::HttpResponse>& response) {
-  Host& host = hosts_.at(authority);
-  host.client.reset();
-  Waiting& first = host.waiting.front();
+void Webhooks::answered(const std::string& url, const Result<net::HttpResponse>& response) {
+  Receiver& receiver = receivers_.at(url);
+  receiver.client.reset();
+  Waiting& first = receiver.waiting.front();
   const Answer answer = meaning(response);
   const std::string why = response ? "status " + std::to_string(response->status) : response.error().message;
   if (answer == Answer::trouble && !first.forgotten && --first.calls_left > 0) {
     const std::size_t made = options_.delays_ms.size() - first.calls_left;
-    log_info("a web hook is called again later", {{"host", authority}, {"id", first.call.id}, {"why", why}});
-    host.timer.expires_after(std::chrono::milliseconds(options_.delays_ms[std::min(made, options_.delays_ms.size() - 1)]));
-    host.timer.async_wait([this, authority, alive = alive_](boost::system::error_code error) {
-      if (!error && *alive) call_again(authority);
+    log_info("a web hook is called again later", {{"host", first.hook.authority()}, {"id", first.call.id}, {"why", why}});
+    receiver.timer.expires_after(std::chrono::milliseconds(options_.delays_ms[std::min(made, options_.delays_ms.size() - 1)]));
+    receiver.timer.async_wait([this, url, alive = alive_](boost::system::error_code error) {
+      if (!error && *alive) call_again(url);
     });
     return;
   }
@@ -191,28 +193,28 @@ void Webhooks::answered(const std::string& authority, const Result<net::HttpResp
   } else if (answer == Answer::taken) {
     settle(first.call, kWebhookDelivered);
   } else {
-    give_up(host, why);
+    give_up(receiver, why);
   }
-  host.waiting.pop_front();
-  host.busy = false;
-  call_next(authority);
+  receiver.waiting.pop_front();
+  receiver.busy = false;
+  call_next(url);
 }
 
 // Unless what was to be told is gone since the time was over.
-void Webhooks::call_again(const std::string& authority) {
-  const auto host = hosts_.find(authority);
-  if (host == hosts_.end() || !host->second.waits()) return;
-  host->second.busy = false;
-  call_next(authority);
+void Webhooks::call_again(const std::string& url) {
+  const auto receiver = receivers_.find(url);
+  if (receiver == receivers_.end() || !receiver->second.waits()) return;
+  receiver->second.busy = false;
+  call_next(url);
 }
 
-void Webhooks::give_up(Host& host, const std::string& why) {
-  const Waiting& first = host.waiting.front();
+void Webhooks::give_up(Receiver& receiver, const std::string& why) {
+  const Waiting& first = receiver.waiting.front();
   log_warning("a finding is not told: its web hook did not take it",
               {{"host", first.hook.authority()}, {"id", first.call.id}, {"why", why}});
   settle(first.call, kWebhookFailed);
-  if (first.calls_left > 0) return;  // it was refused, and the host is there
-  for (Waiting& waiting : host.waiting) waiting.calls_left = 1;
+  if (first.calls_left > 0) return;  // it was refused, and the receiver is there
+  for (Waiting& waiting : receiver.waiting) waiting.calls_left = 1;
 }
 
 // Held until it is written: a read in between would find it pending.

@@ -6,9 +6,9 @@
 // its id. At most kHeld of them are in memory, and of a job kHeldOfJob, so that one whose receiver is gone leaves room for
 // others; the rest waits in the database. Of a job that is deleted nothing is told any more.
 //
-// A host is called by one call at a time. One that cannot be reached, or is in trouble (5xx, 408, 425, 429), is called again
-// after each of `delays_ms`. Then the finding counts as failed, and what had come meanwhile for the same host has one call
-// each, so that a host that is gone holds nothing up for ever. Loop thread only.
+// An address is called by one call at a time. One that cannot be reached, or is in trouble (5xx, 408, 425, 429), is called again
+// after each of `delays_ms`. Then the finding counts as failed, and what had come meanwhile for the same address has one call
+// each, so that a receiver that is gone holds nothing up for ever. Loop thread only.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -71,8 +71,8 @@ class Webhooks {
     std::size_t calls_left = 0;
     bool forgotten = false;  // its job is deleted, while it is being told
   };
-  struct Host {
-    explicit Host(boost::asio::io_context& loop) : timer(loop) {}
+  struct Receiver {
+    explicit Receiver(boost::asio::io_context& loop) : timer(loop) {}
     std::deque<Waiting> waiting;
     bool busy = false;  // the first is being told, or waits for its next call
     bool waits() const { return busy && client == nullptr; }
@@ -87,10 +87,10 @@ class Webhooks {
   void take(const std::vector<WebhookCall>& calls);
   static bool left_some(const std::vector<WebhookCall>& calls);  // whether there may be more than one reading gives
   void add(const WebhookCall& call);
-  void call_next(const std::string& authority);
-  void call_again(const std::string& authority);
-  void answered(const std::string& authority, const Result<net::HttpResponse>& response);
-  void give_up(Host& host, const std::string& why);
+  void call_next(const std::string& url);
+  void call_again(const std::string& url);
+  void answered(const std::string& url, const Result<net::HttpResponse>& response);
+  void give_up(Receiver& receiver, const std::string& why);
   void settle(const WebhookCall& call, const char* state);
   static Answer meaning(const Result<net::HttpResponse>& response);
 
@@ -98,7 +98,7 @@ class Webhooks {
   ReadThread& reads_;
   Engine& engine_;
   WebhookOptions options_;
-  std::map<std::string, Host> hosts_;  // by authority
+  std::map<std::string, Receiver> receivers_;  // by address
   std::set<Key> held_;
   std::set<Key> settled_;  // since the read under way began
   bool reading_ = false;

@@ -244,6 +244,18 @@ TEST_F(CalledAgainTooLate, WhatAJobThatIsDeletedHadToTellHoldsNothingUp) {
   EXPECT_EQ(told("stays"), "delivered ");
 }
 
+TEST_F(CalledAgainTooLate, AnAddressInTroubleHoldsUpNoOtherOfItsHost) {
+  Receiver receiver({500, 204});
+  Json json = document("both", "http://" + receiver.authority() + "/in-trouble");
+  json["debug"]["rules"][1]["action"] = {{"webhook", "http://" + receiver.authority() + "/well"}, {"also", "note"}};
+  submit(json);
+  find("overfit");
+  receiver.wait_for(1);
+  find("exploding_tensor");
+  receiver.wait_for(2);
+  EXPECT_EQ(get_json("/v1/jobs/both/findings").at("findings").at(0).at("webhook"), "pending");
+}
+
 TEST_F(CalledAgainTooLate, ACallUnderWayForAJobThatIsDeletedIsNotMadeAgain) {
   Receiver receiver({500, 204});
   receiver.close();
