@@ -44,7 +44,7 @@ std::vector<std::string> reports_of(unsigned kind, std::string_view output, std:
   require(parser.has_value(), "the patterns are good");
   std::deque<workers::MetricReport> reports;
   for (std::size_t at = 0; at < output.size(); at += piece) parser->feed(output.substr(at, piece), reports);
-  parser->finish(reports);
+  parser->finish(reports, workers::MetricParser::OutputEnd::by_itself);
   require(parser->near_misses().size() <= workers::kNearMissesMax, "near misses are few");
   std::vector<std::string> texts;
   for (const workers::MetricReport& report : reports) texts.push_back(text_of(report));
