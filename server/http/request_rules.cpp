@@ -114,6 +114,7 @@ std::optional<std::string> ambiguity(const HttpRequest& request) {
 
 std::optional<HttpReply> refusal(const HttpRequest& request, std::span<const std::string> hosts) {
   const std::string_view host = request.header("host");
+  if (host.empty()) return error_reply(400, "invalid_argument", "there is no Host", "name the one that the address has");
   const std::optional<std::string> name = host_name(host);
   if (!name || !(is_loopback_name(*name) || std::find(hosts.begin(), hosts.end(), *name) != hosts.end())) {
     return error_reply(403, "forbidden", "the server does not answer under the host name " + excerpt(host),

@@ -425,10 +425,11 @@ TEST(HttpServerTest, OnLoopbackOnlyLoopbackNamesAndThoseAllowedReachIt) {
        {"localhost", "LOCALHOST:7070", "127.0.0.1", "127.0.0.1:1", "[::1]:7070", "tuner.example:80", "Tuner.Example"}) {
     EXPECT_EQ(status_for("Host: " + std::string(host) + "\r\n"), 200) << host;
   }
-  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::2]", "0.0.0.0"}) {
+  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "[::2]", "0.0.0.0"}) {
     EXPECT_EQ(status_for("Host: " + std::string(host) + "\r\n"), 403) << host;
   }
-  EXPECT_EQ(status_for(""), 403) << "without a Host";
+  EXPECT_EQ(status_for(""), 400) << "without a Host";
+  EXPECT_EQ(status_for("Host: \r\n"), 400);
 }
 
 TEST(HttpServerTest, TheAddressThatTheClientReachedIsANameOfTheServer) {

@@ -60,7 +60,8 @@ TEST(RequestRules, OnlyNamesOfTheServerPass) {
        {"evil.example", "tuner.example.evil.example", "10.0.0.8", "127.0.0.2", "0.0.0.0", "[::2]", "example"}) {
     EXPECT_FALSE(passes(host)) << host;
   }
-  EXPECT_EQ(refusal(request_of("GET", "/", {}), kHosts)->status, 403) << "without a Host";
+  EXPECT_EQ(refusal(request_of("GET", "/", {}), kHosts)->status, 400) << "without a Host";
+  EXPECT_EQ(refusal(request_of("GET", "/", {{"host", ""}}), kHosts)->status, 400);
 }
 
 TEST(RequestRules, APageOfAnotherOriginMayNotChangeAnything) {
