@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "command_line/fault.hpp"
 #include "core/json.hpp"
 #include "core/shell_word.hpp"
 #include "core/units.hpp"
@@ -28,6 +29,7 @@ namespace tuneband::server {
 namespace {
 
 namespace fs = std::filesystem;
+using command_line::kExitUsage;
 
 constexpr int kLevelsOfJobs = 2;  // <job>/trials, which may be links to another disk; what is below, a trial may have put there
 
@@ -123,12 +125,12 @@ void print_json(const BackedUp& done, const std::string& to) {
 
 int back_up_data_dir(const ServerConfig& config, const std::function<void(const fs::path&)>& before_reading) {
   const Result<DataDir> source = DataDir::look_at(config.data_dir);
-  if (!source) return end_with(1, describe(source.error()));
+  if (!source) return end_with(kExitUsage, describe(source.error()));
   try {
-    if (const Result<void> there = require_database(*source); !there) return end_with(1, describe(there.error()));
+    if (const Result<void> there = require_database(*source); !there) return end_with(kExitUsage, describe(there.error()));
     if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart)
-      return end_with(1, describe(apart.error()));
-    if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(1, describe(made.error()));
+      return end_with(kExitUsage, describe(apart.error()));
+    if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(kExitUsage, describe(made.error()));
     const BackedUp done = copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading);
     if (config.json) {
       print_json(done, config.backup_to);

@@ -583,11 +583,11 @@ TEST_F(DiskTest, ABackupOverwritesNothing) {
   fs::create_directory(directory_ / "taken");
   std::ofstream(directory_ / "taken/file") << "x";
   const auto [status, said] = run_program("tuneband", "backup " + (directory_ / "taken") + " --data-dir " + data_dir);
-  EXPECT_NE(status, 0);
+  EXPECT_EQ(status, 2);
   EXPECT_THAT(said, HasSubstr("nothing is overwritten"));
   const auto [missing, words] =
       run_program("tuneband", "backup " + (directory_ / "x") + " --data-dir " + (directory_ / "nowhere"));
-  EXPECT_NE(missing, 0);
+  EXPECT_EQ(missing, 2);
   EXPECT_THAT(words, HasSubstr("there is no directory"));
 }
 

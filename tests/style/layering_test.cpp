@@ -41,7 +41,7 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"server/api",
      {"server", "server/data", "server/http", "server/local", "analytics", "db", "jobs", "scheduler", "debugger",
       "debugger/files", "workers/protocol", "net", "os", "core"}},
-    {"server/data", {"server", "db", "scheduler", "workers/protocol", "os", "core"}},
+    {"server/data", {"server", "db", "scheduler", "workers/protocol", "command_line", "os", "core"}},
     {"server/http", {"server", "net", "core"}},
     {"server/local", {"server", "server/data", "workers/protocol", "os", "core"}},
     {"cli", {"cli/program", "command_line", "os", "core"}},
