@@ -1,5 +1,6 @@
 #include "core/csv_rows.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace tuneband {
@@ -71,8 +72,21 @@ void CsvRows::add_cell(const char* cell, std::size_t size) {
   ends_.push_back(text_.size());
 }
 
+Result<void> CsvRows::check_lines_before() const {
+  const std::int64_t begun = line_ - std::count(text_.begin(), text_.end(), '\n');
+  if (!one_column_ || begun <= last_line_ + 1) return {};
+  return text_error("line " + std::to_string(last_line_ + 1) + " is empty, in a file of one column",
+                    "for a missing value write two quotes, or remove the line");
+}
+
 void CsvRows::end_row() {
   cell_line_ = line_ + 1;
+  if (last_line_ == 0) {
+    one_column_ = ends_.size() == 1;
+  } else if (outcome_) {
+    outcome_ = check_lines_before();
+  }
+  last_line_ = line_;
   if (outcome_) {
     row_.line = line_;
     row_.cells.clear();

@@ -27,8 +27,9 @@ struct CsvFormat {
   bool keeps_blanks = false;  // around cells that are not quoted; else those are dropped
 };
 
-// Calls `on_row` for each row until it gives an error. Errors: `on_row`'s; a quote in the middle of a cell, a cell or a line of
-// too much, with the line in the message and an empty path.
+// Calls `on_row` for each row until it gives an error; empty lines are none. Errors: `on_row`'s; a quote in the middle of a cell,
+// a cell or a line of too much, an empty line between rows of one cell, which may be meant as one; with the line in the message
+// and an empty path.
 class CsvRows {
  public:
   CsvRows(const CsvFormat& format, std::function<Result<void>(const CsvRow&)> on_row);
@@ -46,6 +47,7 @@ class CsvRows {
   Result<void> feed_line(std::string_view text);
   void add_cell(const char* cell, std::size_t size);
   void end_row();
+  Result<void> check_lines_before() const;
   static void cell_ended(void* cell, std::size_t size, void* self);
   static void row_ended(int terminator, void* self);
 
@@ -56,7 +58,9 @@ class CsvRows {
   std::string text_;               // of the row's cells so far, one after the other
   std::vector<std::size_t> ends_;  // of each in text_
   CsvRow row_;
-  Result<void> outcome_;  // libcsv cannot be stopped by what it calls
+  bool one_column_ = false;
+  std::int64_t last_line_ = 0;  // of the row before; 0: there is none
+  Result<void> outcome_;        // libcsv cannot be stopped by what it calls
 };
 
 }  // namespace tuneband

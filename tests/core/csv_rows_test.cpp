@@ -52,6 +52,13 @@ TEST(CsvRows, AQuoteWhereNoneBelongsIsAnErrorThatNamesTheLine) {
   EXPECT_EQ(fault_of("\"a\n" + std::string(kCsvCellSizeMax, 'x')), "line 1 begins a cell of more than 1048576 bytes");
 }
 
+TEST(CsvRows, OfOneCellMayNotHaveAnEmptyLineBetweenThem) {
+  EXPECT_EQ(fault_of("a\n1\n\n3\n"), "line 3 is empty, in a file of one column");
+  EXPECT_EQ(fault_of("a\r\n \r\n1"), "line 2 is empty, in a file of one column");
+  EXPECT_EQ(*rows_of("\n\na\n\"x\n\ny\"\n\"\"\n3\n\n\n", 100), (Rows{{"a"}, {"x\n\ny"}, {""}, {"3"}}));
+  EXPECT_EQ(*rows_of("a,b\n\n1,2\n\n3\n", 100), (Rows{{"a", "b"}, {"1", "2"}, {"3"}}));
+}
+
 TEST(CsvRows, EndWithTheFirstErrorOfTheirReader) {
   std::vector<std::int64_t> lines;
   CsvRows rows({}, [&lines](const CsvRow& row) -> Result<void> {
