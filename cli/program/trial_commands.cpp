@@ -35,11 +35,14 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->check(command_line::whole_number_between(0, kRankMax))
       ->type_name("RANK");
 
-  auto* exported = add_command(app, chosen, "export", "A row a trial, for a spreadsheet or a program",
-                               with_server(arguments, [&](Session session) {
-                                 arguments.exported.csv = !arguments.json;
-                                 return export_job(session, arguments.exported);
-                               }));
+  auto* exported = add_command(
+      app, chosen, "export", "A row a trial, for a spreadsheet or a program", with_server(arguments, [&](Session session) {
+        if (arguments.json && (arguments.exported.csv || arguments.exported.curves)) {
+          return Finished(bad_input("asks for JSON, and --csv and --curves for CSV", "--json", "leave one of them out"));
+        }
+        arguments.exported.csv = !arguments.json;
+        return export_job(session, arguments.exported);
+      }));
   add_job(exported, arguments.exported.job);
   exported->add_flag("--csv", arguments.exported.csv, "CSV; this is the default");
   exported->add_flag("--curves", arguments.exported.curves, "The trials' learning curves as a table for `tuneband simulate`");
