@@ -111,6 +111,13 @@ std::vector<std::string> read_argv(ObjectReader& reader, Diagnostics& diagnostic
   return argv;
 }
 
+// Of a good trial as well.
+void doubt_stops_of_converged(const RuleSpec& rule, const std::string& path, Diagnostics& diagnostics) {
+  if (rule.action != Action::stop_trial || (rule.type != "loss_not_decreasing" && rule.type != "overtraining")) return;
+  diagnostics.warning(path, "ends a trial that has converged, as good ones do: it fails, and others are trained in its place",
+                      "note it, and let trials end by themselves: a command with trainer.may_end_early");
+}
+
 // A word, or {"webhook": "http://...", "also": word}.
 void read_action(ObjectReader& reader, RuleSpec& rule, Diagnostics& diagnostics) {
   const Json* given = reader.find("action");
@@ -221,6 +228,7 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
   if (type != nullptr) rule.type = type->name;
   rule.name = reader.text_or("name", rule.type, {.min = 1, .max = 100});
   read_action(reader, rule, diagnostics);
+  doubt_stops_of_converged(rule, reader.path_to("action"), diagnostics);
   if (const Json* names = reader.find("collections"))
     rule.collections = read_names(*names, reader.path_to("collections"), diagnostics);
   if (const Json* tensors = reader.find("tensors"))

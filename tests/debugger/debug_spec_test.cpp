@@ -65,6 +65,22 @@ TEST(DebugSpec, AnActionMayBeAWebhookAndEndTheTrialToo) {
   EXPECT_THAT(fault(R"({"webhook": "http://a", "then": "note"})"), HasSubstr("unknown field"));
 }
 
+TEST(DebugSpec, AStopOfTrialsThatHaveConvergedIsDoubted) {
+  const auto doubts = [](const char* type, const char* action) {
+    Diagnostics diagnostics;
+    parse_rule({{"rule", type}, {"action", action}}, "debug.rules[0]", diagnostics);
+    EXPECT_TRUE(diagnostics.errors().empty()) << type;
+    std::string all;
+    for (const Error& warning : diagnostics.warnings()) all += describe(warning);
+    return all;
+  };
+  for (const char* type : {"loss_not_decreasing", "overtraining"}) {
+    EXPECT_THAT(doubts(type, "stop_trial"), HasSubstr("debug.rules[0].action: ends a trial that has converged"));
+    EXPECT_EQ(doubts(type, "note"), "");
+  }
+  EXPECT_EQ(doubts("exploding_tensor", "stop_trial"), "");
+}
+
 TEST(DebugSpec, TensorsHaveABoundByTrialAndByJob) {
   EXPECT_EQ(parsed("{}").job_bytes_max, std::int64_t{10} << 30);
   const DebugSpec spec = parsed(R"({"trial_megabytes_max": 2, "job_megabytes_max": 3})");
