@@ -18,6 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 using testing::StartsWith;
 using tuneband::test::described;
 
@@ -364,6 +365,55 @@ TEST_F(DataDoubts, LabelsThatPseudoHuberErrorsCannotReachAreTold) {
   EXPECT_THAT(
       spread("40.6"),
       ElementsAre(HasSubstr("nearly all labels differ by more than 40.1 from the base_score of 0.5 for a huber_slope of 1")));
+}
+
+TEST_F(DataDoubts, MeansThatALogLinkComesToLateAreTold) {
+  const auto found = [this](const std::string& objective, const std::string& label, const Json& parameters = Json::object(),
+                            int rounds = 27) {
+    Json of_job = job(objective, "validation-mae");
+    of_job["search_space"].update(parameters);
+    of_job["scheduler"] = {{"max_resource", rounds}};
+    return found_in(csv(rows_of({label, label})), of_job);
+  };
+  EXPECT_THAT(found("count:poisson", "4"), IsEmpty()) << "0.5 e^(0.7 * 27 / 9) is 4.08";
+  EXPECT_THAT(found("count:poisson", "5"),
+              ElementsAre("warning trainer.data.label: the labels, of a mean of 5, are far from the base_score of 0.5: "
+                          "count:poisson would spend most rounds of the lower rungs on the way to them (set "
+                          "trainer.parameters.base_score near the mean)"));
+  EXPECT_THAT(found("count:poisson", "5", Json::object(), 81), IsEmpty());
+  EXPECT_THAT(found("count:poisson", "5", {{"max_delta_step", 2}}), IsEmpty());
+  EXPECT_THAT(found("count:poisson", "5", {{"base_score", 1.5}}), IsEmpty());
+  EXPECT_THAT(found("count:poisson", "4", {{"eta", {{"type", "float"}, {"min", 0.01}, {"max", 0.1}}}}), SizeIs(1));
+  EXPECT_THAT(found("reg:gamma", "10"), IsEmpty()) << "0.5 e^3 is 10.04";
+  EXPECT_THAT(found("reg:gamma", "10.1"), SizeIs(1));
+  EXPECT_THAT(found("reg:tweedie", "201"), IsEmpty()) << "0.5 e^6 is 201.7";
+  EXPECT_THAT(found("reg:tweedie", "202"), SizeIs(1));
+  EXPECT_THAT(found("reg:squarederror", "1e9"), IsEmpty());
+  EXPECT_THAT(found("reg:gamma", "0.0501"), IsEmpty());
+  EXPECT_THAT(found("reg:gamma", "0.0499"), ElementsAre(HasSubstr("reg:gamma would step far beyond them")));
+  EXPECT_THAT(found("reg:tweedie", "0.0001"), IsEmpty());
+}
+
+TEST_F(DataDoubts, FeaturesThatTellNoRowFromAnotherAreTold) {
+  const auto nothing = ElementsAre(StartsWith("warning trainer.data.train: no feature has two values in the training rows"));
+  EXPECT_THAT(found_in(csv("a,b,y\n1,,0\n1,,1\n1.0,,0\n"), binary_), nothing);
+  EXPECT_THAT(found_in(csv("a,b,y\n1,,0\n1,,1\n1,2,0\n"), binary_), IsEmpty());
+  EXPECT_THAT(found_in(csv("a,b,y\n1,,0\n1.5,,1\n1,,0\n"), binary_), IsEmpty());
+  EXPECT_THAT(found_in(csv("a,b,y\n1,2,0\n,2,1\n1,2,0\n"), binary_), IsEmpty()) << "a missing one is another";
+  EXPECT_THAT(found_in(libsvm("0\n1\n"), binary_), nothing);
+}
+
+TEST_F(DataDoubts, TwoFeaturesOfOneNameAreTold) {
+  EXPECT_THAT(found_in(csv("a,a=x,y\nx,1,0\nz,2,1\n"), binary_),
+              ElementsAre(StartsWith("warning trainer.data.train: two features are called a=x: ")));
+}
+
+TEST_F(DataDoubts, RankingsWithoutAQueryOfTwoLabelsAreRefused) {
+  const auto found = [this](const std::string& rows) { return found_in(libsvm(rows), job("rank:ndcg", "validation-ndcg")); };
+  EXPECT_THAT(found("1 qid:1 0:1\n0 qid:2 0:2\n1 qid:3 0:1\n"),
+              ElementsAre(StartsWith("trainer.data.label: no query of the training data has rows of two labels")));
+  EXPECT_THAT(found("1 qid:1 0:1\n1 qid:1 0:2\n0 qid:2 0:1\n0 qid:2 0:4\n"), SizeIs(1)) << "neighbours of two queries";
+  EXPECT_THAT(found("1 qid:1 0:1\n1 qid:1 0:2\n0 qid:2 0:1\n1 qid:2 0:4\n"), IsEmpty());
 }
 
 TEST_F(DataDoubts, MetricsOfTwoClassesAreRefusedOfOtherLabels) {

@@ -73,6 +73,18 @@ std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, con
   return values;
 }
 
+double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise) {
+  const Json bound = member(member(member(job, "search_space"), name.c_str()), which);
+  if (bound.is_number()) return bound.get<double>();
+  std::vector<double> numbers;
+  for (const std::string& value : values_of(spec, job, name)) {
+    const auto number = parse_number(value);
+    if (number) numbers.push_back(*number);
+  }
+  if (numbers.empty()) return otherwise;
+  return which == std::string_view("min") ? std::ranges::min(numbers) : std::ranges::max(numbers);
+}
+
 std::string field_of(const XgboostSpec& spec, const std::string& name) {
   const bool fixed =
       std::any_of(spec.parameters.begin(), spec.parameters.end(), [&](const auto& parameter) { return parameter.first == name; });

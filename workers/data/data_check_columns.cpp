@@ -87,6 +87,36 @@ std::size_t rows_of_unknown_text(const LoadedTables& tables, const Table& part, 
   return rows;
 }
 
+// Such as of a column of numbers `a=b` and a column `a` with the text `b`.
+std::string doubled_name(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto found = std::ranges::adjacent_find(names);
+  return found == names.end() ? "" : *found;
+}
+
+// Whether some column has two values, missing being one.
+bool has_contrast(const Table& table) {
+  if (table.sparse) return !table.values.empty();
+  for (std::size_t place = table.columns; place < table.values.size(); ++place) {
+    const float first = table.values[place % table.columns];
+    const float value = table.values[place];
+    if (value != first && !(std::isnan(value) && std::isnan(first))) return true;
+  }
+  return false;
+}
+
+// Of what tells no row from another nothing is learned.
+void check_features(const LoadedTables& tables, Diagnostics& diagnostics) {
+  if (!tables.rows_of_all && !has_contrast(tables.train)) {
+    diagnostics.warning("trainer.data.train", "no feature has two values in the training rows: there is nothing to learn from",
+                        "does trainer.data.drop name what should stay?");
+  }
+  const std::string doubled = doubled_name(tables.encoding.feature_names());
+  if (doubled.empty()) return;
+  diagnostics.warning("trainer.data.train", "two features are called " + valid_utf8(doubled) + ": importances count them as one",
+                      "rename a column");
+}
+
 }  // namespace
 
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
@@ -112,6 +142,7 @@ void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables&
                         "columns of dates, which count as categories, so that nothing is known of other days: " + listed(dates),
                         "give numbers in their place, such as days since one of them, month and weekday; or drop them");
   }
+  check_features(tables, diagnostics);
   check_ids(tables, diagnostics);
   check_description(tables, diagnostics);
   if (ordinal.empty()) return;

@@ -201,26 +201,6 @@ std::optional<double> curvature_max(const std::string& objective) {
   return std::nullopt;
 }
 
-// The value at place `n` of them in order.
-double nth_of(std::vector<float>& values, std::size_t n) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(n);
-  std::ranges::nth_element(values, place);
-  return *place;
-}
-
-// Of what the job may give a parameter the bound of this name ("min", "max"), of those that are numbers.
-double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise) {
-  const Json bound = member(member(member(job, "search_space"), name.c_str()), which);
-  if (bound.is_number()) return bound.get<double>();
-  std::vector<double> numbers;
-  for (const std::string& value : values_of(spec, job, name)) {
-    const auto number = parse_number(value);
-    if (number) numbers.push_back(*number);
-  }
-  if (numbers.empty()) return otherwise;
-  return which == std::string_view("min") ? std::ranges::min(numbers) : std::ranges::max(numbers);
-}
-
 }  // namespace
 
 void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
@@ -270,41 +250,6 @@ void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables&
                         "multiply them so that their mean is 1, or lower min_child_weight");
     return;
   }
-}
-
-// The Pseudo-Huber loss of an error e has the derivative e / sqrt(1 + (e / huber_slope)^2) and the second one
-// (1 + (e / huber_slope)^2)^(-3/2): of a large error a step of Newton's goes (e / huber_slope)^2 times too far, to where the next
-// one changes nothing, or no leaf has enough of second derivatives for a split. The first tree's errors are those of base_score.
-// Where the labels lie on both sides of it the steps cancel out, and a few small errors make splits possible: 5 % within 24
-// slopes learned, within 81 next to nothing (2,000 rows).
-void check_far_labels(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
-  constexpr double kFar = 10;
-  constexpr double kWide = 40;
-  constexpr std::size_t kOneIn = 20;
-  constexpr double kBaseScoreDefault = 0.5;
-  constexpr double kHuberSlopeDefault = 1;
-  if (std::ranges::count(objectives_of(spec, job), "reg:pseudohubererror") == 0) return;
-  std::vector<float> labels = tables.train.labels;
-  const double median = nth_of(labels, labels.size() / 2);
-  const double slope = bound_of(spec, job, "huber_slope", "max", kHuberSlopeDefault);
-  const double nearest = std::clamp(median, bound_of(spec, job, "base_score", "min", kBaseScoreDefault),
-                                    bound_of(spec, job, "base_score", "max", kBaseScoreDefault));
-  const std::string hint = "set trainer.parameters.base_score near the median, and huber_slope to the size of usual errors";
-  const std::string so = " for a huber_slope of " + short_number(slope) + ": reg:pseudohubererror would learn next to nothing";
-  if (std::abs(median - nearest) > kFar * slope) {
-    diagnostics.warning(
-        "trainer.data.label",
-        "the labels, of a median of " + short_number(median) + ", are far from the base_score of " + short_number(nearest) + so,
-        hint);
-    return;
-  }
-  for (float& label : labels) label = static_cast<float>(std::abs(label - nearest));
-  const double small = nth_of(labels, labels.size() / kOneIn);
-  if (small <= kWide * slope) return;
-  diagnostics.warning(
-      "trainer.data.label",
-      "nearly all labels differ by more than " + short_number(small) + " from the base_score of " + short_number(nearest) + so,
-      hint);
 }
 
 }  // namespace tuneband::workers

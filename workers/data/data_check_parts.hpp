@@ -18,6 +18,8 @@ inline constexpr std::size_t kNamesShownMax = 8;  // of columns or classes in on
 
 // Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
 std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name);
+// Of what the job may give a parameter the bound of this name ("min", "max"), of those that are numbers.
+double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise);
 // The path of a parameter that the job gives.
 std::string field_of(const XgboostSpec& spec, const std::string& name);
 // At least one: XGBoost's default, where the job gives none.
@@ -30,7 +32,10 @@ bool may_be(XgboostTask task, const XgboostSpec& spec, const Json& job);
 void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
 // Of small weights no tree has a split.
 void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
-// Pseudo-Huber errors that no tree makes smaller.
+
+// ---- data_check_base_score.cpp ------------------------------------------------------------------------------------------------
+
+// Labels that few or no trees come to from the base_score.
 void check_far_labels(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
 
 // ---- data_check_columns.cpp ---------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "core/text.hpp"
 #include "workers/data/text_forms.hpp"
@@ -72,6 +74,21 @@ Result<void> check_events(const XgboostObjective& objective, const LabelFacts& f
                      "write the times of events as they are, and negative those at which nothing had happened yet");
 }
 
+// A query whose rows have one label has no order that is better than another.
+bool has_ranked_query(const Table& table) {
+  auto row = table.labels.begin();
+  return std::ranges::any_of(table.query_sizes, [&row](unsigned size) {
+    const auto first = std::exchange(row, row + size);
+    return std::adjacent_find(first, row, std::not_equal_to()) != row;
+  });
+}
+
+Result<void> check_ranked(const LabelFacts& facts, const std::string& rows) {
+  if (facts.ranked) return {};
+  return label_fault("no query of " + rows + " has rows of two labels: there is no order to learn or to measure",
+                     "a query is what shares a value of trainer.data.group, or a qid");
+}
+
 }  // namespace
 
 bool knows_events(const XgboostObjective& objective) { return objective.name == "survival:cox"; }
@@ -88,6 +105,7 @@ LabelFacts label_facts(const Table& table) {
   facts.max = *max;
   facts.whole = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return std::floor(label) == label; });
   facts.queries = !table.query_sizes.empty();
+  facts.ranked = has_ranked_query(table);
   facts.weights = !table.weights.empty();
   facts.signs = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return label == -1 || label == 1; });
   return facts;
@@ -152,6 +170,11 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   if (objective.task == XgboostTask::ranking && !queries)
     return label_fault(objective.name +
                        " needs queries: in LibSVM files qid:1, of CSV files trainer.data.group, a column of each");
+  if (objective.task == XgboostTask::ranking && !sample) {
+    if (auto checked = check_ranked(train, "the training data"); !checked) return checked;
+    if (auto checked = check_ranked(validation, "the validation data"); !checked) return checked;
+    if (auto checked = test ? check_ranked(*test, "the test data") : Result<void>(); !checked) return checked;
+  }
   return {};
 }
 

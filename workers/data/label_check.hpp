@@ -17,6 +17,7 @@ struct LabelFacts {
   float max = 0;
   bool whole = true;     // whole numbers only
   bool queries = false;  // rows belong to queries
+  bool ranked = false;   // some query has rows of two labels
   bool weights = false;  // rows have weights
   bool signs = false;    // -1 and 1 only
 };

@@ -129,7 +129,8 @@ Result<float> RowEncoder::label_of(const CsvRow& row) const {
   const auto place = place_of(label.classes, cell);
   if (place) return static_cast<float>(*place);
   return cell_fault(row, label.name, "one of the " + std::to_string(label.classes.size()) + " labels of the training file", cell,
-                    "name the one that counts as 1 in trainer.data.positive, and all others are 0");
+                    label.classes.size() > 2 ? "a model tells these apart alone: remove the row, or train with rows of the class"
+                                             : "name the one that counts as 1 in trainer.data.positive, and all others are 0");
 }
 
 std::string RowEncoder::hint_of_missing_label(std::string_view cell) const {
