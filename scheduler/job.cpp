@@ -61,6 +61,7 @@ void Job::restore(Rows rows) {
     use_.recall(trial);
     if (trial.state == TrialState::paused) ++paused_;
     if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
+    if (may_be_reclaimed(trial)) wanted_back_.insert(trial.id.number);  // whether the job was held meanwhile is not known
     if (early_end_ && trial.state == TrialState::completed) early_end_->learn(trial.id.number, trial.curve);
   }
   some_to_end_ = row_.state == JobState::stopping;
@@ -107,11 +108,22 @@ void Job::set_weight(double weight) {
   row_.share_start += before - by_weight(use_.over().worker_ms);
 }
 
+bool Job::may_be_reclaimed(const TrialRow& trial) {
+  return trial.state == TrialState::pending && trial.exit_class == ExitClass::worker_lost;
+}
+
+void Job::want_back() {
+  wanted_back_.insert(running_.begin(), running_.end());
+  for (const int number : queued_) {
+    if (may_be_reclaimed(trial(number))) wanted_back_.insert(number);
+  }
+}
+
 void Job::change(const JobChanges& changes) {
   std::vector<std::string> changed;
   if (changes.held && *changes.held != row_.held) {
     row_.held = *changes.held;
-    if (row_.held) wanted_back_ = running_;
+    if (row_.held) want_back();
     changed.emplace_back(row_.held ? "held" : "released");
   }
   if (changes.weight && *changes.weight != row_.weight) {

@@ -146,6 +146,8 @@ class Job {
 
  private:
   TrialRow& mutate(int number);
+  static bool may_be_reclaimed(const TrialRow& trial);  // by the worker that it was lost with
+  void want_back();
   EventRow& record(EventKind kind, std::string message = {});
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
@@ -207,7 +209,7 @@ class Job {
   std::unordered_set<int> judged_;                  // trials with a decision
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
-  std::set<int> wanted_back_;  // of them: the job was held since they began
+  std::set<int> wanted_back_;  // of what runs or may be reclaimed: the job was held since it began, or may have been
   // How often, since their last checkpoint, a worker of theirs was told to end. Not stored: the server tells its own to end when
   // it is, and begins to count anew.
   std::unordered_map<int, int> ended_in_vain_;

@@ -293,7 +293,7 @@ void Job::worker_wants_to_end(int number, bool went_on, Timestamp now) {
 std::optional<int> Job::reclaimable(const WorkerId& worker, Epoch epoch) const {
   const auto found = std::find_if(queued_.begin(), queued_.end(), [&](int number) {
     const TrialRow& its = trial(number);
-    return its.epoch == epoch && its.worker == worker && its.peers.empty() && its.exit_class == ExitClass::worker_lost;
+    return its.epoch == epoch && its.worker == worker && its.peers.empty() && may_be_reclaimed(its);
   });
   return found == queued_.end() ? std::nullopt : std::optional(*found);
 }
