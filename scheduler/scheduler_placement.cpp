@@ -40,9 +40,9 @@ std::int64_t Scheduler::State::typical_ms(const Job& job) const {
 std::optional<std::int64_t> Scheduler::State::left_ms(const Assignment& assignment) {
   const Job& job = *find_job(assignment.trial.job);
   const TrialRow& trial = job.trial(assignment.trial.number);
-  if (!trial.assigned_at) return std::nullopt;
-  const std::int64_t lasted_ms = std::max<std::int64_t>(0, now - *trial.assigned_at);
-  const std::int64_t done = trial.resource - assignment.from_resource;
+  const SegmentRow& segment = job.segments().at(trial.id.number);
+  const std::int64_t lasted_ms = std::max<std::int64_t>(0, now - segment.began_at);
+  const std::int64_t done = trial.resource - segment.from_resource;
   if (done > 0) {
     const auto to_do = static_cast<double>(std::max<std::int64_t>(0, assignment.until_resource - trial.resource));
     return static_cast<std::int64_t>(static_cast<double>(lasted_ms) * to_do / static_cast<double>(done));
