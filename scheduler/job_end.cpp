@@ -13,8 +13,6 @@ EventKind kind_of(JobState end) {
   return end == JobState::stopped ? EventKind::job_stopped : EventKind::job_failed;
 }
 
-bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
-
 }  // namespace
 
 std::optional<Timestamp> Job::deadline() const {
@@ -151,7 +149,7 @@ std::vector<std::pair<std::string, int>> Job::waiting_by_reason(const Capacity& 
   }
   const int undecided = static_cast<int>(undecided_.size());
   if (undecided > 0)
-    reasons.emplace_back(synchronous(spec_->scheduler.type) ? waiting::kRungNotFull : waiting::kNotAmongTheBest, undecided);
+    reasons.emplace_back(is_synchronous(spec_->scheduler.type) ? waiting::kRungNotFull : waiting::kNotAmongTheBest, undecided);
   return reasons;
 }
 

@@ -202,6 +202,8 @@ std::optional<TreesTrainer> trees_trainer(const JobSpec& spec) {
   return trees;
 }
 
+bool is_synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
+
 std::string_view to_string(SchedulerType type) { return scheduler_type_names()[static_cast<std::size_t>(type)]; }
 
 std::uint64_t default_seed(std::string_view job_name) { return stable_hash(job_name) & static_cast<std::uint64_t>(kSeedMax); }

@@ -51,7 +51,9 @@ struct Constraint {
 // async_hyperband     asha_delayed in several brackets, the choice among them learned (scheduler/policies/bracket_choice.hpp)
 // median_stopping     no ladder: worse than the median at a grid of resources (scheduler/policies/median_rule.hpp)
 // pasha               asha_promotion with a cap on the resource that rises as needed (scheduler/policies/pasha_cap.hpp)
-// automatic           "auto", and when no type is given: asha_delayed with an audit of the first rungs
+// automatic           "auto", and when no type is given: asha_delayed, and where the spec has it with the word of the sampler's
+//                     model (model_share.hpp) or else an audit of the first rungs (rung_audit.hpp), and with either a few trials
+//                     that no rung stops (uncut_share.hpp)
 enum class SchedulerType {
   hyperband,
   successive_halving,
@@ -65,6 +67,7 @@ enum class SchedulerType {
   automatic,
 };
 std::string_view to_string(SchedulerType type);
+bool is_synchronous(SchedulerType type);
 
 // How many trials bracket s starts with. algorithm1: ceil(K / (s + 1) * eta^s). table1: floor(K / (s + 1)) * eta^s, the
 // numbers printed in the paper's Table 1.

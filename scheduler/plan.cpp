@@ -14,8 +14,6 @@ namespace tuneband {
 
 namespace {
 
-bool runs_in_passes(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
-
 // Over brackets of every kind.
 bool cycles(SchedulerType type) {
   return type == SchedulerType::hyperband || type == SchedulerType::async_hyperband || type == SchedulerType::automatic;
@@ -319,7 +317,7 @@ std::optional<std::int64_t> trials_bound(const JobSpec& spec) {
   const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.limits.convergence ||
                            spec.objective.target;
   const bool automatic = spec.scheduler.type == SchedulerType::automatic;
-  if (!most && !other_limit && (automatic || runs_in_passes(spec.scheduler.type))) {
+  if (!most && !other_limit && (automatic || is_synchronous(spec.scheduler.type))) {
     bound(std::max(trials_of_one_pass(spec.scheduler), automatic ? kAutomaticTrialsMin : 1));
   }
   return most;
@@ -334,7 +332,7 @@ Plan make_plan(const JobSpec& spec) {
   plan.ladder = ladder(spec.scheduler);
   plan.restarts = spec.scheduler.restarts;
   if (const auto bound = trials_bound(spec)) plan.trials = static_cast<int>(std::min<std::int64_t>(*bound, kTrialsMax));
-  if (runs_in_passes(spec.scheduler.type)) {
+  if (is_synchronous(spec.scheduler.type)) {
     plan_synchronous(spec, plan);
   } else if (spec.scheduler.type == SchedulerType::async_hyperband) {
     plan_async_hyperband(spec, plan);

@@ -38,7 +38,7 @@ EventRow& Scheduler::State::record(EventKind kind, const WorkerId& worker, std::
 }
 
 void Scheduler::State::remember(const JobRow& row, std::uint64_t fingerprint) {
-  known[row.id] = {row.id, row.name, fingerprint};
+  known[row.id] = {row.name, fingerprint};
   by_name[row.name] = row.id;
 }
 

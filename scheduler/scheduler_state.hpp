@@ -19,7 +19,6 @@ namespace tuneband {
 struct Scheduler::State {
   // Every job that was not deleted, ended ones too: for names that are taken and the idempotent create.
   struct KnownJob {
-    JobId id;
     std::string name;
     std::uint64_t fingerprint = 0;  // of the document
   };

@@ -17,7 +17,6 @@ class WorkerUse {
     Sum& operator+=(const Sum& more);
   };
   const Sum& over() const { return over_; }  // of segments that are over
-  int busy() const { return busy_; }         // workers, now
 
   // Worker-milliseconds at `now`. A segment under way counts as `typical_ms`, or as it has lasted where that is more.
   // `workers_more`: as if so many more were begun.
@@ -33,7 +32,7 @@ class WorkerUse {
 
  private:
   Sum over_;
-  int busy_ = 0;
+  int busy_ = 0;                    // workers, now
   std::int64_t busy_since_ms_ = 0;  // the sum over busy_
 };
 
