@@ -10,6 +10,7 @@
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
 #include "scheduler/policies/rung_audit.hpp"
+#include "scheduler/policies/uncut_share.hpp"
 #include "scheduler/scheduler.hpp"
 
 namespace tuneband {
@@ -88,6 +89,16 @@ class SimulatedWorkers {
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
 };
 
+// Of the ladder from rung `first` on, where so many trials start.
+PlannedBracket bracket_from(std::size_t first, std::int64_t trials, const SchedulerSpec& spec,
+                            const std::vector<std::int64_t>& levels) {
+  PlannedBracket bracket;
+  bracket.restarts = spec.restarts;
+  for (std::size_t rung = first; rung < levels.size(); ++rung, trials /= spec.eta)
+    bracket.rungs.push_back({levels[rung], static_cast<int>(std::max<std::int64_t>(1, trials))});
+  return bracket;
+}
+
 }  // namespace
 
 std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit) {
@@ -122,19 +133,17 @@ std::int64_t resource_where_rungs_mislead(const JobSpec& spec) {
   const Plan plan = make_plan(spec);
   const std::vector<std::int64_t>& levels = plan.ladder;
   const std::int64_t trials = plan.brackets.front().rungs.front().trials;
+  const std::int64_t planned_uncut = plan.brackets.size() > 1 ? plan.brackets[1].rungs.front().trials : 0;
+  const bool audited = spec.scheduler.rung_audit && trials + planned_uncut >= kAuditJobTrialsMin;
   std::size_t first = 0;  // where new trials start in the end
-  while (spec.scheduler.rung_audit && trials >= kAuditJobTrialsMin && audit_affordable(levels, first)) ++first;
+  while (audited && audit_affordable(levels, first)) ++first;
   if (first == 0) return plan.total_resource;
-  PlannedBracket bracket;
-  bracket.restarts = spec.scheduler.restarts;
-  std::int64_t left = trials;
-  for (std::size_t rung = first; rung < levels.size(); ++rung) {
-    bracket.rungs.push_back({levels[rung], static_cast<int>(std::max<std::int64_t>(1, left))});
-    left /= spec.scheduler.eta;
-  }
-  std::int64_t total = bracket.total_resource();
-  for (std::size_t i = 1; i < plan.brackets.size(); ++i) total += plan.brackets[i].total_resource();
-  for (std::size_t rung = 0; rung < first && bracket.restarts; ++rung) total += kAuditTrials * levels[rung];
+  const std::int64_t max_resource = spec.scheduler.max_resource;
+  const std::int64_t of_all = bracket_from(first, trials, spec.scheduler, levels).total_resource();
+  const std::int64_t uncut = has_uncut_trials(spec.scheduler) ? UncutShare::expected(of_all, max_resource) : 0;
+  std::int64_t total = bracket_from(first, trials + planned_uncut - uncut, spec.scheduler, levels).total_resource();
+  total += uncut * max_resource;
+  for (std::size_t rung = 0; rung < first && spec.scheduler.restarts; ++rung) total += kAuditTrials * levels[rung];
   return total;
 }
 
