@@ -15,7 +15,8 @@ AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
       head_start_(std::move(parts.head_start)),
       brackets_(std::move(parts.brackets)),
       uncut_(std::move(parts.uncut)),
-      model_(std::move(parts.model)) {
+      model_(std::move(parts.model)),
+      begun_(rungs_) {
   TUNEBAND_CHECK((stopping_ == nullptr) != (promotion_ == nullptr), "trials go on by one rule");
   TUNEBAND_CHECK(!audit_ || promotion_, "an audit is one of rungs that trials are promoted from");
   TUNEBAND_CHECK(!audit_ || !head_start_, "new trials start where one part says");
@@ -35,9 +36,8 @@ Standing AsynchronousPolicy::add(int index, const Arrival& arrival) {
   return standing;
 }
 
-// From rung `index`, by the rule that the decision says. Whom the model lets go on is in no quota of the rungs.
-void AsynchronousPolicy::promoted(int index, int trial, const std::string& rule) {
-  if (ModelShare::is_its(rule)) return;
+// From rung `index`, by the rungs: whom the model lets go on is in none of their quotas.
+void AsynchronousPolicy::promoted_by_rungs(int index, int trial) {
   if (promotion_) promotion_->promoted(index);
   if (audit_) audit_->promoted(index, trial);
 }
@@ -87,11 +87,12 @@ void AsynchronousPolicy::lose(int index, const Standing& standing, const Stoppin
 void AsynchronousPolicy::withdraw(const Arrival& arrival, std::vector<Decision>& decisions) {
   Rung& rung = rungs_.at(arrival.bracket + arrival.rung);
   decisions.push_back(rung.withdraw(arrival, keep_of(rung.filled())));
+  if (audit_) audit_->withdrawn(arrival.trial);
 }
 
 void AsynchronousPolicy::promote_audited(std::vector<Decision>& decisions) {
   for (const auto& [index, standing] : audit_->to_promote(rungs_)) {
-    promoted(index, standing.trial, RungAudit::rule());
+    promoted_by_rungs(index, standing.trial);
     queue_.add(index, standing.trial);
     rungs_.settle(index, standing, Verdict::promoted, kAuditTrials, RungAudit::rule(), decisions);
   }
@@ -116,7 +117,7 @@ std::optional<int> AsynchronousPolicy::rung_to_finish() const {
 }
 
 std::optional<std::vector<TrialAtLevel>> AsynchronousPolicy::models_turn() const {
-  if (!model_ || !queue_.empty() || !rungs_.may_start() || !model_->due()) return std::nullopt;
+  if (!model_ || !queue_.empty() || !rungs_.may_start() || !model_->due(begun_)) return std::nullopt;
   return ModelShare::waiting(rungs_);
 }
 
@@ -143,20 +144,21 @@ Work AsynchronousPolicy::take_chosen(std::vector<Decision>& decisions) {
   if (step.trial == kNewTrial) return begin_trial(step.level, 0, false);
   int index = 0;
   const Standing standing = *find_waiting(step.trial, index);
-  return promote(index, standing, step.level, keep_of(rungs_.at(index).filled()), ModelShare::rule(rungs_.at(step.level).level()),
-                 decisions);
+  rungs_.settle(index, standing, Verdict::promoted, keep_of(rungs_.at(index).filled()),
+                ModelShare::rule(rungs_.at(step.level).level()), decisions);
+  return go_on(index, standing.trial, step.level, true);
 }
 
-Work AsynchronousPolicy::promote(int index, const Standing standing, int to, int keep, const std::string& rule,
+Work AsynchronousPolicy::promote(int index, const Standing standing, int keep, const std::string& rule,
                                  std::vector<Decision>& decisions) {
-  promoted(index, standing.trial, rule);
+  promoted_by_rungs(index, standing.trial);
   rungs_.settle(index, standing, Verdict::promoted, keep, rule, decisions);
-  return go_on(index, standing.trial, to, rule);
+  return go_on(index, standing.trial, index + 1, false);
 }
 
-Work AsynchronousPolicy::go_on(int from, int trial, int to, const std::string& rule) {
+Work AsynchronousPolicy::go_on(int from, int trial, int to, bool by_model) {
   rungs_.begin_segment();
-  if (model_) model_->went_on(from, to, rule);
+  begun_.went_on(from, to, by_model);
   return rungs_.work_of(trial, to);
 }
 
@@ -164,11 +166,11 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
   if (!queue_.empty()) return take_queued(preferred);
   if (chosen_) return take_chosen(decisions);
   if (const auto next = promotable()) {
-    return promote(*next, *rungs_.at(*next).waiting().begin(), *next + 1, keep_of(rungs_.at(*next).filled()),
+    return promote(*next, *rungs_.at(*next).waiting().begin(), keep_of(rungs_.at(*next).filled()),
                    promotion_->rule(rungs_, *next, not_of_the_quota(*next)), decisions);
   }
   if (const auto last = rung_to_finish()) {
-    return promote(*last, *rungs_.at(*last).waiting().begin(), *last + 1, 1,
+    return promote(*last, *rungs_.at(*last).waiting().begin(), 1,
                    "all other trials are done: the best one goes on, so that one reaches max_resource", decisions);
   }
   if (!rungs_.may_start()) return std::nullopt;
@@ -177,7 +179,7 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
 
 Work AsynchronousPolicy::take_queued(std::optional<int> preferred) {
   const auto [index, trial] = queue_.take(preferred);
-  return go_on(index, trial, index + 1, RungAudit::rule());
+  return go_on(index, trial, index + 1, false);
 }
 
 Work AsynchronousPolicy::take_promoted(int trial) {
@@ -199,13 +201,13 @@ int AsynchronousPolicy::lowest_rung() const {
 
 Work AsynchronousPolicy::begin_trial(int bracket, int rung, bool at_random) {
   note_start(bracket);
+  begun_.started(bracket, bracket + rung);
   return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level(), at_random};
 }
 
 void AsynchronousPolicy::note_start(int bracket) {
   if (brackets_) brackets_->started(bracket);
   if (uncut_) uncut_->started(bracket);
-  if (model_) model_->started(bracket);
   rungs_.begin_trial(bracket);
 }
 
@@ -213,7 +215,7 @@ bool AsynchronousPolicy::give_back_start() {
   const int bracket = rungs_.give_back_trial();
   if (brackets_) brackets_->given_back(bracket);
   if (uncut_) uncut_->given_back(bracket);
-  if (model_) model_->given_back(bracket);
+  begun_.given_back();
   return true;
 }
 
@@ -242,20 +244,22 @@ void AsynchronousPolicy::close(std::vector<Decision>& decisions, std::size_t mos
 
 void AsynchronousPolicy::recall_trial(const TrialRow& trial) {
   note_start(trial.bracket);
-  if (model_) model_->recall_heading(trial.bracket + trial.rung);
+  begun_.recall_trial(trial.bracket, trial.bracket + trial.rung);
 }
 
 void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
   const int index = decision.bracket + decision.rung;
   const Standing standing = add(index, arrival_of(decision));
-  if (model_) model_->recall_result(index, decision);
+  const bool by_model = ModelShare::is_its(decision.rule);
+  begun_.recall_result(standing.trial, index, by_model);
   if (decision.withdrawn()) {
     rungs_.at(index).withdraw(arrival_of(decision), 0);
+    if (audit_) audit_->withdrawn(standing.trial);
   } else if (decision.verdict != Verdict::waiting) {
     rungs_.at(index).settle(standing);
   }
   if (decision.verdict != Verdict::promoted) return;
-  promoted(index, standing.trial, decision.rule);
+  if (!by_model) promoted_by_rungs(index, standing.trial);
   if (moved_on) {
     rungs_.begin_segment();
   } else {
@@ -264,8 +268,6 @@ void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved
   }
 }
 
-void AsynchronousPolicy::recalled() {
-  if (model_) model_->recalled();
-}
+void AsynchronousPolicy::recalled() { begun_.recalled(); }
 
 }  // namespace tuneband

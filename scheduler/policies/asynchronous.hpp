@@ -16,9 +16,11 @@
 
 #include <memory>
 
+#include "scheduler/policies/begun_resource.hpp"
 #include "scheduler/policies/bracket_choice.hpp"
 #include "scheduler/policies/head_start.hpp"
 #include "scheduler/policies/model_share.hpp"
+#include "scheduler/policies/promoted_queue.hpp"
 #include "scheduler/policies/promotion_rule.hpp"
 #include "scheduler/policies/rung_audit.hpp"
 #include "scheduler/policies/rung_order.hpp"
@@ -64,8 +66,8 @@ class AsynchronousPolicy final : public Policy {
   int lowest_rung() const;  // of the next new trial
   Work begin_trial(int bracket, int rung, bool at_random);
   void note_start(int bracket);
-  void promoted(int index, int trial, const std::string& rule);
-  Work go_on(int from, int trial, int to, const std::string& rule);
+  void promoted_by_rungs(int index, int trial);
+  Work go_on(int from, int trial, int to, bool by_model);
   Work take_chosen(std::vector<Decision>& decisions);
   void judge_below_top(int index, const Standing& standing, std::vector<Decision>& decisions);
   void promote_audited(std::vector<Decision>& decisions);
@@ -75,8 +77,8 @@ class AsynchronousPolicy final : public Policy {
   // Of the reserve, once no trial is left to start or to wait for and none reached max_resource with a value that may be the
   // best: the rung whose best one goes on.
   std::optional<int> rung_to_finish() const;
-  // From rung `index` until rung `to`.
-  Work promote(int index, Standing standing, int to, int keep, const std::string& rule, std::vector<Decision>& decisions);
+  // From rung `index` to the next.
+  Work promote(int index, Standing standing, int keep, const std::string& rule, std::vector<Decision>& decisions);
   const Standing* find_waiting(int trial, int& index) const;
   std::string rule_at_close(int index, const Standing& standing) const;
   RungCount not_of_the_quota(int index) const;
@@ -91,6 +93,7 @@ class AsynchronousPolicy final : public Policy {
   std::unique_ptr<BracketChoice> brackets_;
   std::unique_ptr<UncutShare> uncut_;
   std::unique_ptr<ModelShare> model_;
+  BegunResource begun_;
   std::unique_ptr<RungOrder> order_;  // where a part asks for it
   PromotedQueue queue_;
 };

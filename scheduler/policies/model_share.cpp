@@ -6,21 +6,20 @@ namespace tuneband {
 
 namespace {
 
+// Stored with decisions: another wording here has to know this one too.
 constexpr const char* kRule =
     "a worker was free, and of all that could be trained next the model expects to learn most for its cost from this one until ";
 
 }  // namespace
-
-ModelShare::ModelShare(const Rungs& rungs, bool restarts) : levels_(rungs.levels()), restarts_(restarts) {}
 
 double ModelShare::share(double trainings) {
   const double squared = trainings * trainings;
   return kShareMax * squared / (squared + kHalfOfIt * kHalfOfIt);
 }
 
-bool ModelShare::due() const {
-  const auto begun = static_cast<double>(of_model_ + of_ladder_);
-  return static_cast<double>(of_model_) < share(begun / static_cast<double>(levels_.back())) * begun;
+bool ModelShare::due(const BegunResource& begun) const {
+  const auto both = static_cast<double>(begun.of_both());
+  return static_cast<double>(begun.of_model()) < share(both / static_cast<double>(max_resource_)) * both;
 }
 
 std::int64_t ModelShare::expected(std::int64_t spent_by_the_ladder, std::int64_t max_resource) {
@@ -44,30 +43,6 @@ std::vector<TrialAtLevel> ModelShare::waiting(const Rungs& rungs) {
     }
   }
   return found;
-}
-
-void ModelShare::start(int bracket, int sign) {
-  if (bracket + 1 == static_cast<int>(levels_.size())) return;
-  (bracket == 0 ? of_ladder_ : of_model_) += sign * levels_[static_cast<std::size_t>(bracket)];
-}
-
-void ModelShare::go_on(int from, int to, bool models) {
-  const std::int64_t spent = restarts_ ? 0 : levels_[static_cast<std::size_t>(from)];
-  (models ? of_model_ : of_ladder_) += levels_[static_cast<std::size_t>(to)] - spent;
-}
-
-void ModelShare::recall_result(int index, const DecisionRow& decision) {
-  Recalled& its = recalled_[static_cast<std::size_t>(decision.trial.number)];
-  if (its.stood >= 0) go_on(its.stood, index, its.models);
-  its.stood = index;
-  its.models = is_its(decision.rule);
-}
-
-void ModelShare::recalled() {
-  for (const Recalled& its : recalled_) {
-    if (its.stood >= 0 && its.heading > its.stood) go_on(its.stood, its.heading, its.models);
-  }
-  recalled_ = {};
 }
 
 bool ModelShare::is_its(const std::string& rule) { return rule.starts_with(kRule); }

@@ -6,17 +6,16 @@
 //   share(b) = kShareMax b^2 / (b^2 + kHalfOfIt^2)
 //   the model's turn:  model < share * (model + ladder)
 //
-// model, ladder: what the segments cost that each has begun. A new trial at the lowest rung is the ladder's, whoever began it;
-// trials that no rung stops are in neither. Whom the model lets go on is not in the quota of the rung that it leaves. At the rung
-// that it comes to it is one of the results of which the ladder lets a share go on: where the model brings many there the ladder
-// spends more, too, and more than the plan says.
+// model, ladder: what the segments cost that each has begun (begun_resource.hpp). Whom the model lets go on is not in the quota
+// of the rung that it leaves. At the rung that it comes to it is one of the results of which the ladder lets a share go on: where
+// the model brings many there the ladder spends more, too, and more than the plan says.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "scheduler/policies/rungs.hpp"
+#include "scheduler/policies/begun_resource.hpp"
 
 namespace tuneband {
 
@@ -26,9 +25,9 @@ class ModelShare {
   static constexpr double kHalfOfIt = 10;   // trainings
   static constexpr int kAskedOfARung = 30;  // the best that wait there
 
-  ModelShare(const Rungs& rungs, bool restarts);
+  explicit ModelShare(std::int64_t max_resource) : max_resource_(max_resource) {}
 
-  bool due() const;
+  bool due(const BegunResource& begun) const;
   // Whether the job has one.
   static bool in(const SchedulerSpec& spec) { return spec.promotion == Promotion::prediction; }
   // What the model spends beside what the ladder does.
@@ -37,36 +36,14 @@ class ModelShare {
   // Of all rungs below the last those that wait with a value that counts, by rung from the highest and by value.
   static std::vector<TrialAtLevel> waiting(const Rungs& rungs);
 
-  // A new trial of this bracket; or that start never was.
-  void started(int bracket) { start(bracket, 1); }
-  void given_back(int bracket) { start(bracket, -1); }
-  // From rung to rung, by the rule that its decision says.
-  void went_on(int from, int to, const std::string& rule) { go_on(from, to, is_its(rule)); }
-
+  // How its decisions are told and, of those that are stored, known.
   static std::string rule(std::int64_t until_resource);
   static bool is_its(const std::string& rule);
 
-  // Restore: every trial by number, after started(); every result in order; then recalled().
-  void recall_heading(int index) { recalled_.push_back({.heading = index}); }
-  void recall_result(int index, const DecisionRow& decision);
-  void recalled();
-
  private:
-  struct Recalled {
-    int stood = -1;  // at the last rung that it has a result of
-    int heading = 0;
-    bool models = false;  // from there
-  };
-
   static double share(double trainings);
-  void start(int bracket, int sign);
-  void go_on(int from, int to, bool models);
 
-  std::vector<std::int64_t> levels_;
-  bool restarts_;
-  std::int64_t of_model_ = 0;
-  std::int64_t of_ladder_ = 0;
-  std::vector<Recalled> recalled_;
+  std::int64_t max_resource_;
 };
 
 }  // namespace tuneband

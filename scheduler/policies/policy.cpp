@@ -29,8 +29,8 @@ AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const R
       parts.promotion = std::make_unique<PromotionRule>(rungs, Quota::holds);
       if (HeadStart::in(spec)) parts.head_start = std::make_unique<HeadStart>();
       if (spec.rung_audit) parts.audit = std::make_unique<RungAudit>(rungs);
-      if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs, spec.restarts);
-      if (ModelShare::in(spec) && rungs.top() > 0) parts.model = std::make_unique<ModelShare>(rungs, spec.restarts);
+      if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs);
+      if (ModelShare::in(spec) && rungs.top() > 0) parts.model = std::make_unique<ModelShare>(spec.max_resource);
       break;
     case SchedulerType::async_hyperband:
       parts.promotion = std::make_unique<PromotionRule>(rungs, Quota::holds);
@@ -53,7 +53,7 @@ AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const R
 }  // namespace
 
 std::unique_ptr<Policy> make_policy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max) {
-  if (spec.type == SchedulerType::hyperband || spec.type == SchedulerType::successive_halving) {
+  if (is_synchronous(spec.type)) {
     return std::make_unique<SynchronousPolicy>(spec, goal, trials_max);
   }
   Rungs rungs(spec, goal, trials_max);

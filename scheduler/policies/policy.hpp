@@ -68,7 +68,7 @@ class Policy {
   virtual bool choose(const TrialAtLevel&) { return false; }
 
   // The new trial that was taken last cannot be created yet, and need not be. True: it counts as never taken. Synchronous
-  // policies hold to it, as to all of an open bracket.
+  // policies hold to it where its bracket has others, as to all of an open bracket.
   virtual bool give_back_start() { return false; }
 
   // One that waits for its decision is stopped: its slot stays filled, as a failure's is, and the others rank without it.

@@ -32,6 +32,10 @@ void RungAudit::learned(const RungOrder& order, int index, const Standing& stand
   conclude(order);
 }
 
+void RungAudit::withdrawn(int trial) {
+  if (trial < kAuditTrials) progress_[static_cast<std::size_t>(trial)].standing.tier = Standing::failed;
+}
+
 bool RungAudit::pending(const Progress& its) const {
   return its.index <= audit_rung_ && (its.index < 0 || its.standing.tier == Standing::finite);
 }

@@ -35,6 +35,8 @@ class RungAudit {
   // A result was added to `order` and its rung.
   void learned(const RungOrder& order, int index, const Standing& standing);
   void promoted(int index, int trial);
+  // It was stopped where it waited, above what is audited now: at the next audit it is one that will not come to the rung above.
+  void withdrawn(int trial);
   // By rung: those that wait and go on whatever their value.
   std::vector<std::pair<int, Standing>> to_promote(const Rungs& rungs) const;
   static std::string rule();

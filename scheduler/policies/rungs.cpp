@@ -1,12 +1,11 @@
 #include "scheduler/policies/rungs.hpp"
 
-#include <algorithm>
-
 #include "scheduler/plan.hpp"
 
 namespace tuneband {
 
-Rungs::Rungs(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max) : eta_(spec.eta), trials_max_(trials_max) {
+Rungs::Rungs(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
+    : eta_(spec.eta), restarts_(spec.restarts), trials_max_(trials_max) {
   for (const std::int64_t level : ladder(spec)) rungs_.emplace_back(level, 0, goal, spec.more_goals);
 }
 
@@ -54,18 +53,6 @@ Work Rungs::work_of(int trial, int index) const {
 int Rungs::bracket_of(int trial) const {
   const auto found = brackets_.find(trial);
   return found == brackets_.end() ? 0 : found->second;
-}
-
-std::pair<int, int> PromotedQueue::take(std::optional<int> preferred) {
-  auto chosen = waiting_.begin();
-  if (preferred) {
-    const auto same =
-        std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& entry) { return entry.second == *preferred; });
-    if (same != waiting_.end()) chosen = same;
-  }
-  const auto [index_descending, trial] = *chosen;
-  waiting_.erase(chosen);
-  return {-index_descending, trial};
 }
 
 }  // namespace tuneband

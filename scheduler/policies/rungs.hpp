@@ -5,10 +5,8 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "scheduler/policies/policy.hpp"
@@ -25,6 +23,7 @@ class Rungs {
   const Rung& at(int index) const { return rungs_[static_cast<std::size_t>(index)]; }
   int top() const { return static_cast<int>(rungs_.size()) - 1; }
   int eta() const { return eta_; }
+  bool restarts() const { return restarts_; }  // each rung is a training of its own, from nothing
   std::vector<std::int64_t> levels() const;
 
   std::optional<int> trials_max() const { return trials_max_; }
@@ -47,6 +46,7 @@ class Rungs {
   int bracket_of(int trial) const;
 
   int eta_;
+  bool restarts_;
   std::vector<Rung> rungs_;
   std::optional<int> trials_max_;
   int started_ = 0;
@@ -54,19 +54,6 @@ class Rungs {
   int come_ = 0;                           // trials with a result
   std::vector<bool> has_come_;             // by trial
   std::unordered_map<int, int> brackets_;  // by trial; bracket 0 left out
-};
-
-// Trials that may go on and have no worker yet: the highest rung first, then the lowest trial number.
-class PromotedQueue {
- public:
-  void add(int index, int trial) { waiting_.insert({-index, trial}); }
-  bool empty() const { return waiting_.empty(); }
-  int size() const { return static_cast<int>(waiting_.size()); }
-  // Of the rung that it stands at and the trial; `preferred` when it is among them. Not empty.
-  std::pair<int, int> take(std::optional<int> preferred);
-
- private:
-  std::set<std::pair<int, int>> waiting_;  // (-rung, trial)
 };
 
 }  // namespace tuneband

@@ -69,7 +69,7 @@ void SynchronousPolicy::promote(Bracket& its, int index, const Standing standing
                                 std::vector<Decision>& decisions) {
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   rung.settle(standing);
-  its.promoted.insert({-index, standing.trial});
+  its.promoted.add(index, standing.trial);
   ++its.went_on[static_cast<std::size_t>(index)];
   ready_.insert(its.plan.index);
   decisions.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, its.keep(index), std::move(rule)));
@@ -138,15 +138,9 @@ Work SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
   Work work;
   work.bracket = its.plan.index;
   if (!its.promoted.empty()) {
-    auto chosen = its.promoted.begin();
-    if (preferred) {
-      const auto same = std::find_if(its.promoted.begin(), its.promoted.end(),
-                                     [&](const Promoted& promoted) { return promoted.trial == *preferred; });
-      if (same != its.promoted.end()) chosen = same;
-    }
-    work.trial = chosen->trial;
-    work.rung = -chosen->rung_descending + 1;
-    its.promoted.erase(chosen);
+    const auto [rung, trial] = its.promoted.take(preferred);
+    work.trial = trial;
+    work.rung = rung + 1;
   } else {
     ++its.started;
   }
@@ -161,11 +155,19 @@ std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::v
   return take_from(open_next(), preferred);
 }
 
+// Trials are started of the bracket that was opened last.
+bool SynchronousPolicy::give_back_start() {
+  const auto last = open_.find(opened_ - 1);
+  if (last == open_.end() || last->second.started > 1) return false;
+  trials_planned_ -= last->second.plan.rungs.front().trials;
+  ready_.erase(last->first);
+  open_.erase(last);
+  --opened_;
+  return true;
+}
+
 Work SynchronousPolicy::take_promoted(int trial) {
-  const auto is_its = [&](const Promoted& promoted) { return promoted.trial == trial; };
-  const auto its = std::find_if(open_.begin(), open_.end(), [&](const auto& entry) {
-    return std::any_of(entry.second.promoted.begin(), entry.second.promoted.end(), is_its);
-  });
+  const auto its = std::ranges::find_if(open_, [&](const auto& entry) { return entry.second.promoted.contains(trial); });
   TUNEBAND_CHECK(its != open_.end(), "only a promoted trial without a worker is taken");
   return take_from(its->second, trial);
 }
@@ -173,7 +175,7 @@ Work SynchronousPolicy::take_promoted(int trial) {
 bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracket_has_trials(); }
 
 int SynchronousPolicy::promoted_waiting() const {
-  const auto count = [](int sum, const auto& entry) { return sum + static_cast<int>(entry.second.promoted.size()); };
+  const auto count = [](int sum, const auto& entry) { return sum + entry.second.promoted.size(); };
   return std::accumulate(open_.begin(), open_.end(), 0, count);
 }
 
@@ -194,7 +196,7 @@ void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_
     rung.add_settled(arrival);
   }
   if (decision.verdict == Verdict::promoted) ++its.went_on[static_cast<std::size_t>(decision.rung)];
-  if (decision.verdict == Verdict::promoted && !moved_on) its.promoted.insert({-decision.rung, decision.trial.number});
+  if (decision.verdict == Verdict::promoted && !moved_on) its.promoted.add(decision.rung, decision.trial.number);
 }
 
 void SynchronousPolicy::recalled() {

@@ -9,6 +9,7 @@
 
 #include "scheduler/plan.hpp"
 #include "scheduler/policies/policy.hpp"
+#include "scheduler/policies/promoted_queue.hpp"
 #include "scheduler/policies/rung.hpp"
 
 namespace tuneband {
@@ -21,6 +22,7 @@ class SynchronousPolicy final : public Policy {
   void arrive(const Arrival& arrival, std::vector<Decision>& decisions) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) override;
   bool has_work() const override;
+  bool give_back_start() override;
   void withdraw(const Arrival& arrival, std::vector<Decision>& decisions) override;
   Work take_promoted(int trial) override;
   void start_no_more() override { trials_max_ = trials_planned_; }
@@ -31,18 +33,12 @@ class SynchronousPolicy final : public Policy {
   void recalled() override;
 
  private:
-  // A promoted trial without a worker: the highest rung first, then the lowest trial number.
-  struct Promoted {
-    int rung_descending = 0;
-    int trial = 0;
-    auto operator<=>(const Promoted&) const = default;
-  };
   struct Bracket {
     PlannedBracket plan;
     std::vector<Rung> rungs;
     std::vector<int> went_on;  // by rung: promoted from it so far
     int started = 0;
-    std::set<Promoted> promoted;
+    PromotedQueue promoted;
 
     int keep(int rung) const;  // how many the plan lets go on from it
     bool has_work() const { return !promoted.empty() || started < plan.rungs.front().trials; }

@@ -2,12 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace tuneband {
 
-UncutShare::UncutShare(const Rungs& rungs, bool restarts) : top_(rungs.top()) {
+namespace {
+
+// 1, 0.5 (as good as the other) or 0.
+double won(const Standing& let_through, const Standing& uncut) {
+  const auto worth = [](const Standing& standing) { return std::tuple(standing.tier, standing.violation, standing.cost); };
+  if (worth(let_through) == worth(uncut)) return 0.5;
+  return worth(let_through) < worth(uncut) ? 1 : 0;
+}
+
+}  // namespace
+
+UncutShare::UncutShare(const Rungs& rungs) : top_(rungs.top()) {
   for (int index = 0; index <= top_; ++index) {
-    const std::int64_t below = restarts || index == 0 ? 0 : rungs.at(index - 1).level();
+    const std::int64_t below = rungs.restarts() || index == 0 ? 0 : rungs.at(index - 1).level();
     costs_.push_back(static_cast<double>(rungs.at(index).level() - below));
   }
 }
@@ -32,7 +44,7 @@ void UncutShare::learned(const Standing& standing, int bracket) {
   arrived_ += uncut ? 1 : 0;
   auto& own = uncut ? uncut_ : let_through_;
   if (own.size() >= kTrialsKnownMax) return;
-  for (const Standing& other : uncut ? let_through_ : uncut_) pairs_won_ += uncut == (other < standing) ? 1 : 0;
+  for (const Standing& other : uncut ? let_through_ : uncut_) pairs_won_ += uncut ? won(other, standing) : won(standing, other);
   own.push_back(standing);
 }
 

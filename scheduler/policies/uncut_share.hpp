@@ -3,8 +3,11 @@
 // that these trials get follows from the results at max_resource: how often one that the rungs let through is better than one
 // that they were not asked about.
 //
-//   p = (pairs won by the one let through + kPriorWon * kPriorPairs) / (pairs + kPriorPairs)
+//   p = (pairs won by the one let through, a tie is half of one, + kPriorWon * kPriorPairs) / (pairs + kPriorPairs)
 //   share = 1 - p, within kShareMin and kShareMax
+//
+// It is of what the others have brought to their rungs, for each result a step from the rung below: what skips rungs counts as
+// its last step. In full, and once it is begun, was no better on recorded curves.
 //
 // So a job is not worse than random search with kShareMin / 2 of its resource, and where the rungs mislead not much worse than
 // one without rungs.
@@ -31,7 +34,7 @@ class UncutShare {
   static constexpr double kShareMax = 0.75;
   static constexpr std::size_t kTrialsKnownMax = 300;  // of either kind: what is known does not change any more then
 
-  UncutShare(const Rungs& rungs, bool restarts);
+  explicit UncutShare(const Rungs& rungs);
 
   // Of an uncut trial, which heads for max_resource at once. A ladder of one rung has none.
   int bracket() const { return top_; }

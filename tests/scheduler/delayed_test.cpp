@@ -153,6 +153,35 @@ TEST(RungAudit, StartsHigherWhenTheFirstRungOrdersTrialsBackwards) {
   EXPECT_NE(driver.decisions().front().rule.find("one of the first 9 trials"), std::string::npos);
 }
 
+TEST(RungAudit, DoesNotWaitForATrialThatTheUserStopsWhereItWaits) {
+  // All audited trials come to 3 and put themselves in another order there; then one that waits at 3 is stopped.
+  SchedulerSpec spec = spec_of(SchedulerType::automatic, 81, 3, true);
+  const auto start_after = [&](bool stops) {
+    const auto policy = make_policy(spec, Goal::minimize, 200);
+    std::vector<Decision> decisions;
+    const auto come = [&](int trial, int rung) {
+      policy->arrive({.trial = trial, .rung = rung, .value = (rung % 2 == 0 ? -1 : 1) * trial}, decisions);
+    };
+    for (int trial = 0; trial < kAuditTrials; ++trial) policy->take(std::nullopt, decisions);
+    for (int trial = 0; trial < kAuditTrials; ++trial) come(trial, 0);
+    for (int trial = 0; trial < kAuditTrials; ++trial) policy->take_promoted(trial);
+    for (int trial = 0; trial < kAuditTrials - 1; ++trial) come(trial, 1);
+    if (stops) policy->withdraw({.trial = 3, .rung = 1, .value = 3.0}, decisions);
+    come(kAuditTrials - 1, 1);
+    for (int trial = 0; trial < kAuditTrials; ++trial) {
+      if (stops && trial == 3) continue;
+      policy->take_promoted(trial);
+      come(trial, 2);
+    }
+    for (;;) {
+      const Work next = *policy->take(std::nullopt, decisions);
+      if (!next.trial) return next.until_resource;
+    }
+  };
+  EXPECT_EQ(start_after(false), 9);
+  EXPECT_EQ(start_after(true), 9);
+}
+
 TEST(RungAudit, KeepsTheFirstRungWhenItOrdersTrialsAsTheNextOne) {
   PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 1, kByNumber);
   for (int i = 0; i < 60; ++i) driver.finish(0);

@@ -108,48 +108,21 @@ TEST(ModelShare, AsksOfTheBestThatWaitFromTheHighestRungAndOfNoneThatDoesNotCoun
 }
 
 TEST(ModelShare, IsDueUntilTheModelHasBegunItsShare) {
-  Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
-  ModelShare share(rungs, false);
-  EXPECT_FALSE(share.due());                      // of nothing
-  for (int i = 0; i < 81; ++i) share.started(0);  // 9 trainings of the ladder's
-  EXPECT_TRUE(share.due());                       // the model's share: 0.269 of 81 units
-  for (int i = 0; i < 8; ++i) share.started(1);   // 3 each of the model's: new trials above the lowest rung
-  EXPECT_TRUE(share.due());                       // 24 of 105: 0.229, and its share 0.346
-  for (int i = 0; i < 10; ++i) share.started(1);  // 54 of 135: 0.4; 0.415
-  EXPECT_TRUE(share.due());
-  for (int i = 0; i < 2; ++i) share.started(1);  // 60 of 141: 0.4255; 0.4263
-  EXPECT_TRUE(share.due());
-  share.started(1);  // 63 of 144: 0.4375; 0.4315
-  EXPECT_FALSE(share.due());
-  share.given_back(1);
-  EXPECT_TRUE(share.due());
-  share.started(2);  // one that no rung stops is in neither
-  EXPECT_TRUE(share.due());
-}
-
-// To the top from the lowest rung: 8 where it goes on, 9 where it begins anew.
-TEST(ModelShare, CountsWhatASegmentCostsWhoeverBeganIt) {
-  for (const bool restarts : {false, true}) {
-    Rungs rungs(spec_of(Promotion::prediction, SchedulerType::asha_delayed, restarts), Goal::minimize, std::nullopt);
-    ModelShare share(rungs, restarts);
-    const double segment = restarts ? 9 : 8;
-    double of_ladder = 0;
-    double of_model = 0;
-    const auto expected = [&] {
-      const double begun = of_ladder + of_model;
-      return of_model < share_of(begun / 9) * begun;
-    };
-    int turns = 0;
-    for (int i = 0; i < 200; ++i) {
-      ASSERT_EQ(share.due(), expected()) << i;
-      const bool models = share.due();
-      share.went_on(0, 2, models ? ModelShare::rule(9) : "a worker was free");
-      (models ? of_model : of_ladder) += segment;
-      turns += models ? 1 : 0;
-    }
-    EXPECT_GT(turns, 110);
-    EXPECT_LT(turns, 125);
-  }
+  BegunResource begun(Rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt));
+  const ModelShare share(9);
+  EXPECT_FALSE(share.due(begun));                    // of nothing
+  for (int i = 0; i < 81; ++i) begun.started(0, 0);  // 9 trainings of the ladder's
+  EXPECT_TRUE(share.due(begun));                     // the model's share: 0.269 of 81 units
+  for (int i = 0; i < 8; ++i) begun.started(1, 1);   // 3 each of the model's
+  EXPECT_TRUE(share.due(begun));                     // 24 of 105: 0.229, and its share 0.346
+  for (int i = 0; i < 10; ++i) begun.started(1, 1);  // 54 of 135: 0.4; 0.415
+  EXPECT_TRUE(share.due(begun));
+  for (int i = 0; i < 2; ++i) begun.started(1, 1);  // 60 of 141: 0.4255; 0.4263
+  EXPECT_TRUE(share.due(begun));
+  begun.started(1, 1);  // 63 of 144: 0.4375; 0.4315
+  EXPECT_FALSE(share.due(begun));
+  begun.given_back();
+  EXPECT_TRUE(share.due(begun));
 }
 
 // What the model spends of b trainings is share(b) b, the rest the ladder.

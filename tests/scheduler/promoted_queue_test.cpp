@@ -1,3 +1,5 @@
+#include "scheduler/policies/promoted_queue.hpp"
+
 #include <gtest/gtest.h>
 
 #include "scheduler/policies/rungs.hpp"
@@ -54,6 +56,25 @@ TEST(GivenBackStart, CountsAsNeverTaken) {
   const auto finishing = policy->take(std::nullopt, decisions);
   ASSERT_TRUE(finishing);
   EXPECT_EQ(finishing->trial, 0);
+}
+
+// Else nothing of it would be left for a job that is restored.
+TEST(GivenBackStart, OfASynchronousBracketTakesBackTheBracketUnlessItHasAnotherTrial) {
+  SchedulerSpec spec;
+  spec.type = SchedulerType::hyperband;
+  spec.max_resource = 9;
+  spec.eta = 3;
+  const auto policy = make_policy(spec, Goal::minimize, std::nullopt);
+  std::vector<Decision> decisions;
+  policy->take(std::nullopt, decisions);
+  EXPECT_TRUE(policy->give_back_start());
+  for (int trial = 0; trial < 9; ++trial) EXPECT_EQ(policy->take(std::nullopt, decisions)->bracket, 0);
+  EXPECT_FALSE(policy->give_back_start());
+  EXPECT_EQ(policy->take(std::nullopt, decisions)->bracket, 1);
+  EXPECT_TRUE(policy->give_back_start());
+  EXPECT_FALSE(policy->give_back_start());
+  policy->start_no_more();
+  EXPECT_FALSE(policy->has_work());
 }
 
 }  // namespace

@@ -31,14 +31,14 @@ void fill(Rungs& rungs, int index, int results) {
 }  // namespace
 
 TEST(UncutShare, IsAPriorsUntilBothKindsHaveResultsAtMaxResource) {
-  UncutShare uncut(rungs_of(), false);
+  UncutShare uncut(rungs_of());
   EXPECT_DOUBLE_EQ(uncut.share(), 1 - UncutShare::kPriorWon);
   for (int i = 0; i < 5; ++i) uncut.learned(worth(i), 0);
   EXPECT_DOUBLE_EQ(uncut.share(), 1 - UncutShare::kPriorWon);
 }
 
 TEST(UncutShare, CountsThePairsThatWhatTheRungsLetThroughHasWon) {
-  UncutShare uncut(rungs_of(), false);
+  UncutShare uncut(rungs_of());
   uncut.learned(worth(1), 0);
   uncut.learned(worth(5), 0);
   uncut.learned(worth(3), uncut.bracket());  // behind the first, ahead of the second
@@ -49,9 +49,18 @@ TEST(UncutShare, CountsThePairsThatWhatTheRungsLetThroughHasWon) {
   EXPECT_DOUBLE_EQ(uncut.share(), 1 - (4 + 0.85 * 4) / (6 + 4));
 }
 
+TEST(UncutShare, TakesATieForHalfAWonPairWhicheverCameFirst) {
+  for (const int trial : {0, 9}) {
+    UncutShare uncut(rungs_of());
+    uncut.learned(worth(3, 4), 0);
+    uncut.learned(worth(3, trial), uncut.bracket());
+    EXPECT_DOUBLE_EQ(uncut.share(), 1 - (0.5 + 0.85 * 4) / (1 + 4));
+  }
+}
+
 TEST(UncutShare, StaysWithinItsBounds) {
-  UncutShare good(rungs_of(), false);
-  UncutShare bad(rungs_of(), false);
+  UncutShare good(rungs_of());
+  UncutShare bad(rungs_of());
   for (int i = 0; i < 50; ++i) {
     good.learned(worth(i), 0);
     good.learned(worth(100 + i), good.bracket());
@@ -66,7 +75,7 @@ TEST(UncutShare, IsDueOnceTheOthersHaveSpentWhatItsShareAsksFor) {
   // The first half a training, at a share of 0.15, is due after 13.5 * 0.85 / 0.15 = 76.5 units of the others.
   for (const bool restarts : {false, true}) {
     Rungs rungs = rungs_of(restarts);
-    UncutShare uncut(rungs, restarts);
+    UncutShare uncut(rungs);
     fill(rungs, 0, 66);  // 66 units
     fill(rungs, 1, 5);   // from 1 to 3: 10 more; from nothing: 15
     EXPECT_EQ(uncut.due(rungs), restarts);
@@ -85,7 +94,7 @@ TEST(UncutShare, IsDueOnceTheOthersHaveSpentWhatItsShareAsksFor) {
 
 TEST(UncutShare, DoesNotCountItsOwnResultsAsSpentByTheOthers) {
   Rungs rungs = rungs_of();
-  UncutShare uncut(rungs, false);
+  UncutShare uncut(rungs);
   fill(rungs, 3, 10);
   for (int i = 0; i < 10; ++i) uncut.learned(worth(i), uncut.bracket());
   EXPECT_FALSE(uncut.due(rungs));
@@ -94,7 +103,7 @@ TEST(UncutShare, DoesNotCountItsOwnResultsAsSpentByTheOthers) {
 }
 
 TEST(UncutShare, ChangesNoMoreOnceEnoughOfEitherKindAreKnown) {
-  UncutShare uncut(rungs_of(), false);
+  UncutShare uncut(rungs_of());
   constexpr int kMost = static_cast<int>(UncutShare::kTrialsKnownMax);
   for (int i = 0; i < kMost; ++i) uncut.learned(worth(2.0 * i, 2 * i), 0);
   for (int i = 0; i < kMost - 1; ++i) uncut.learned(worth(2.0 * i + 1, 2 * i + 1), uncut.bracket());
