@@ -116,6 +116,61 @@ TEST_F(CommandRunnerTest, WhatGoesOnAndReportsNothingIsToldThatItsCheckpointMayB
   EXPECT_THAT(run().message, HasSubstr("it was to go on from resource 2: a checkpoint may be further than what was reported"));
 }
 
+// As kCountingScript, and when it is told to end it goes on until `$last` first.
+constexpr const char* kEndingLateScript = R"(
+  at=0; [ -e "$TUNEBAND_CHECKPOINT_DIR/at" ] && at=$(cat "$TUNEBAND_CHECKPOINT_DIR/at")
+  echo "begin $TUNEBAND_FROM_RESOURCE at $at"
+  next() { at=$((at + 1)); echo $at > "$TUNEBAND_CHECKPOINT_DIR/at"; echo "{\"resource\": $at, \"loss\": $((10 - at))}"; }
+  trap 'while [ $at -lt $last ]; do next; done; exit 0' TERM
+  while [ $at -lt $TUNEBAND_UNTIL_RESOURCE ]; do next; done
+  while :; do sleep 0.01; done)";
+
+TEST_F(CommandRunnerTest, WhatIsReportedBeyondARungBeforeItIsEndedIsReportedOfTheNextSegmentAndNotTrainedAgain) {
+  script("last=9;" + std::string(kEndingLateScript));
+  order.trainer["resume"] = "checkpoint";
+  EXPECT_EQ(run().exit, "completed");
+  runner->release();
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=9", "2: loss=8", "3: loss=7"));
+  order.files_epoch = 1;
+  for (const std::int64_t until : {6, 9}) {
+    ++order.epoch;
+    EXPECT_EQ(run_until(until).exit, "completed");
+    EXPECT_EQ(reporter.began_at(), until - 3);
+    EXPECT_EQ(reporter.checkpoint(), until);
+  }
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=6", "5: loss=5", "6: loss=4", "7: loss=3", "8: loss=2", "9: loss=1"));
+  EXPECT_EQ(reporter.written_into(), 1) << "whose files stay the trial's";
+  EXPECT_THAT(log_text(), Not(HasSubstr("begin 3"))) << "nothing was started";
+}
+
+TEST_F(CommandRunnerTest, WhereReportsBeyondARungDoNotReachTheNextTheCommandGoesOnFromThem) {
+  script("last=5;" + std::string(kEndingLateScript));
+  order.trainer["resume"] = "checkpoint";
+  EXPECT_EQ(run().exit, "completed");
+  runner->release();
+  order.files_epoch = 1;
+  order.epoch = 2;
+  EXPECT_EQ(run_until(7).exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("begin 5 at 5"));
+  EXPECT_THAT(reporter.take_seen(),
+              ElementsAre("1: loss=9", "2: loss=8", "3: loss=7", "4: loss=6", "5: loss=5", "6: loss=4", "7: loss=3"));
+  EXPECT_EQ(reporter.written_into(), 2);
+}
+
+TEST_F(CommandRunnerTest, AReportBeyondARungThatHasNoneOfItsOwnCountsForItAfterTheCommandIsEndedToo) {
+  script(R"(trap 'echo "{\"resource\": 8, \"loss\": 2}"; exit 0' TERM
+    echo "{\"resource\": 3, \"loss\": 7}"; while :; do sleep 0.01; done)");
+  order.trainer["resume"] = "checkpoint";
+  EXPECT_EQ(run().exit, "completed");
+  runner->release();
+  order.files_epoch = 1;
+  for (const std::int64_t until : {6, 8}) {
+    ++order.epoch;
+    EXPECT_EQ(run_until(until).exit, "completed");
+  }
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=7", "6: loss=2", "8: loss=2"));
+}
+
 TEST_F(CommandRunnerTest, WithoutTheObjectiveItSaysWhichMetricsCame) {
   script(R"(echo "{\"los\": 0.5, \"acc\": 1}"; echo "{\"los\": 0.4}")");
   EXPECT_THAT(run().message, HasSubstr("without a value of `loss`; it gave values of `acc` and `los`"));

@@ -31,6 +31,7 @@ class RecordingReporter final : public workers::TrialReporter {
   }
   void found(debugger::Finding finding) override { found_.push_back(finding.rule + " at " + std::to_string(finding.step)); }
   void checkpointed(std::int64_t resource) override { checkpoint_ = resource; }
+  void writes_into(std::int64_t files_epoch) override { written_into_ = files_epoch; }
   std::int64_t checkpoint_written() const override { return written_by_this_segment; }
   bool should_stop() const override { return stop_; }
   int stop_fd() const override { return stop_event_.fd(); }
@@ -47,6 +48,7 @@ class RecordingReporter final : public workers::TrialReporter {
   const std::vector<std::string>& found_by_rules() const { return found_; }  // "overfit at 3", in order
   std::int64_t began_at() const { return began_; }                           // of the last segment
   std::int64_t checkpoint() const { return checkpoint_; }
+  std::int64_t written_into() const { return written_into_; }  // the epoch whose files the last segment writes
 
   std::int64_t written_by_this_segment = 0;                   // as of one that is begun again
   std::function<void(std::int64_t resource)> on_observation;  // called on the runner's thread
@@ -57,6 +59,7 @@ class RecordingReporter final : public workers::TrialReporter {
   std::vector<std::string> found_;
   std::int64_t began_ = 0;
   std::int64_t checkpoint_ = 0;
+  std::int64_t written_into_ = 0;
   bool stop_ = false;
   os::WakeEvent stop_event_;
 };

@@ -18,6 +18,7 @@
 #include "workers/command/command_line.hpp"
 #include "workers/command/command_segment.hpp"
 #include "workers/command/orphan_reaper.hpp"
+#include "workers/command/reports_ahead.hpp"
 #include "workers/command/running_command.hpp"
 #include "workers/command/tensor_inbox.hpp"
 #include "workers/machine_fault.hpp"
@@ -58,6 +59,7 @@ class CommandRunner final : public TrialRunner {
     // Of a job that was deleted nothing is made anew.
     if (std::filesystem::exists(trial_dir_)) {
       if (auto log = TrialLog::open(trial_dir_)) command_->end(*log);
+      keep_ahead(*command_);
     }
     command_.reset();
     directory.remove_what_came_after();
@@ -93,6 +95,7 @@ class CommandRunner final : public TrialRunner {
       if (auto result = run_segment(order, *spec, reporter, log, Begun::before)) return *result;
       reporter.waits_for_others(false);
     }
+    if (auto result = hand_on_ahead(order, *spec, reporter, log)) return *result;
     if (auto fault = start(order, *spec, reporter, log)) return *fault;
     reporter.writes_into(files_epoch_);
     reporter.waits_for_others(true);
@@ -139,6 +142,7 @@ class CommandRunner final : public TrialRunner {
     trial_ = order.trial;
     trial_dir_ = order.trial_dir;
     files_epoch_ = order.epoch;
+    keeps_ahead_ = keeps_ahead(order, spec);
     log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
     return std::nullopt;
   }
@@ -158,14 +162,61 @@ class CommandRunner final : public TrialRunner {
     return process;
   }
 
+  // The ranks of a group begin together: what one has reported before is of no use.
+  static bool keeps_ahead(const AssignmentOrder& order, const CommandSpec& spec) {
+    return spec.resume == ResumeMode::checkpoint && !order.group;
+  }
+
+  void keep_ahead(const RunningCommand& command) const {
+    if (keeps_ahead_) keep_reports_ahead(trial_dir_, files_epoch_, command.reports_ahead());
+  }
+
+  // Hands on what the trial's command has reported already, before it was held or ended. Gives the result when that is all of the
+  // segment: nothing is started. Else `order` begins where those reports end.
+  static std::optional<SegmentResult> hand_on_ahead(AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter,
+                                                    TrialLog& log) {
+    if (!keeps_ahead(order, spec) || order.files_epoch == 0 || order.from_resource >= order.until_resource) return std::nullopt;
+    const auto ahead = reports_ahead(order.trial_dir, order.files_epoch, order.from_resource);
+    const auto debug = debug_spec_of(order, debugger::TrainerKind::command);
+    const bool all = !ahead.empty() && ahead.back().resource >= order.until_resource;
+    // A segment has one recorder, and a command that is started its own.
+    if (ahead.empty() || (debug && !all)) return std::nullopt;
+    const auto recorder = debug ? make_recorder(order, debugger::TrainerKind::command, debugger::files::kGoesOn) : nullptr;
+    std::optional<TensorInbox> inbox;
+    if (recorder) inbox.emplace(tensors_dir(order, order.files_epoch), debug->collections);
+    log.note("resource " + std::to_string(order.from_resource) + " to " +
+             std::to_string(std::min(ahead.back().resource, order.until_resource)) + " was reported before it was held or ended");
+    reporter.writes_into(order.files_epoch);
+    reporter.began(order.from_resource);
+    for (const protocol::Observation& report : ahead) {
+      const std::int64_t resource = std::min(report.resource, order.until_resource);  // one beyond counts for it
+      if (inbox) inbox->report(resource, report.metrics);
+      reporter.observe(resource, report.metrics);
+      reporter.checkpointed(resource);
+      order.from_resource = resource;
+      if (resource == order.until_resource) break;
+    }
+    if (!all) return std::nullopt;
+    if (recorder) {
+      inbox->take(*recorder, true);
+      recorder->settle();
+      if (auto result = tell_findings(*recorder, reporter, log)) return result;
+    }
+    return SegmentResult{kExitCompleted, ""};
+  }
+
+  static std::string tensors_dir(const AssignmentOrder& order, std::int64_t epoch) {
+    const int rank = order.group ? order.group->rank : 0;
+    return std::filesystem::path(protocol::checkpoint_dir(order.trial_dir, epoch)).parent_path() /
+           ("tensors-" + std::to_string(rank));
+  }
+
   // Where the command finds what to save, and puts it.
   void open_inbox(const AssignmentOrder& order, ProcessSpec& process) {
     inbox_.reset();
     const auto spec = debug_spec_of(order, debugger::TrainerKind::command);
     if (!spec) return;
-    const int rank = order.group ? order.group->rank : 0;
-    const std::string directory = std::filesystem::path(protocol::checkpoint_dir(order.trial_dir, order.epoch)).parent_path() /
-                                  ("tensors-" + std::to_string(rank));
+    const std::string directory = tensors_dir(order, order.epoch);
     inbox_ = std::make_unique<TensorInbox>(directory, spec->collections);
     process.environment.push_back("TUNEBAND_TENSORS=" + directory);
     process.environment.push_back("TUNEBAND_COLLECTIONS=" + debugger::schedules_json(*spec).dump());
@@ -210,7 +261,8 @@ class CommandRunner final : public TrialRunner {
     const End end = segment.run();
     if (end == End::reached) {
       if (segment.is_to_be_held()) {
-        command_->hold();
+        command_->hold(log);
+        keep_ahead(*command_);
         held_at_ = order.until_resource;
         held_after_ = segment.reached();
       } else {
@@ -221,6 +273,7 @@ class CommandRunner final : public TrialRunner {
     const RunningCommand command = std::move(*command_);
     command_.reset();
     if (end == End::stopped_by_rule) return segment.rule_result();
+    if (end == End::stopped) keep_ahead(command);
     if (end == End::stopped) return SegmentResult{kExitStopped, ""};
     if (end == End::timed_out) {
       return SegmentResult{kExitTimedOut,
@@ -259,6 +312,7 @@ class CommandRunner final : public TrialRunner {
   int trial_ = 0;
   std::string trial_dir_;
   std::int64_t files_epoch_ = 0;  // in whose directory it writes: when it was started
+  bool keeps_ahead_ = false;      // what it reports beyond a rung
 };
 
 }  // namespace

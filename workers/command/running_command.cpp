@@ -20,7 +20,7 @@ namespace {
 using CommandClock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadSize = 64 * 1024;              // bytes
-constexpr std::size_t kLastOutputMax = 64 * 1024 * 1024;  // bytes read after the end, should anything still write
+constexpr std::size_t kLastOutputMax = 64 * 1024 * 1024;  // bytes read after the end or a hold, should anything still write
 // Bytes of output of which the reports are kept, until all of them are taken. More than a pipe holds; what goes past it is
 // printed by a command that is being ended, and only logged.
 constexpr std::size_t kReadAheadMax = 2 * 1024 * 1024;
@@ -58,7 +58,10 @@ RunningCommand::Waited RunningCommand::wait(int stop_fd, std::optional<std::int6
   return Waited::ended;
 }
 
-void RunningCommand::hold() { process_.signal_group(SIGSTOP); }
+void RunningCommand::hold(TrialLog& log) {
+  process_.signal_group(SIGSTOP);
+  if (!status_) read_what_is_there(log);
+}
 
 void RunningCommand::go_on() { process_.signal_group(SIGCONT); }
 
@@ -98,6 +101,17 @@ MetricReport RunningCommand::take_report() {
   return report;
 }
 
+std::vector<protocol::Observation> RunningCommand::reports_ahead() const {
+  std::vector<protocol::Observation> ahead;
+  std::int64_t position = position_;
+  for (const MetricReport& report : reports_) {
+    const std::int64_t resource = report.resource.value_or(position + 1);
+    ahead.push_back({resource, report.metrics});
+    position = std::max(position, resource);
+  }
+  return ahead;
+}
+
 std::string RunningCommand::last_lines() const {
   std::vector<std::string> lines;
   std::size_t end = tail_.size();
@@ -135,10 +149,14 @@ bool RunningCommand::read_piece(TrialLog& log) {
   return true;
 }
 
-void RunningCommand::finish(TrialLog& log) {
-  process_.kill_tree();  // what it leaves behind must not go on, nor keep its output open
+void RunningCommand::read_what_is_there(TrialLog& log) {
   for (std::size_t taken = 0; taken < kLastOutputMax && read_piece(log); taken += kReadSize) {
   }
+}
+
+void RunningCommand::finish(TrialLog& log) {
+  process_.kill_tree();  // what it leaves behind must not go on, nor keep its output open
+  read_what_is_there(log);
   status_ = process_.poll_exit().value_or(ExitStatus{.signal = SIGKILL});
   if (!cut_) parser_.finish(reports_, output_end());
 }

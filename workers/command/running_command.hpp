@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "os/oom_kills.hpp"
 #include "workers/command/metric_parser.hpp"
 #include "workers/command/process.hpp"
+#include "workers/protocol/sync.hpp"
 #include "workers/trial_log.hpp"
 
 namespace tuneband::workers {
@@ -29,8 +31,8 @@ class RunningCommand {
   // piece of output into `log` and reports(). After `ended` all its output is in, and all that it had started is gone.
   Waited wait(int stop_fd, std::optional<std::int64_t> timeout_ms, TrialLog& log);
 
-  void hold();   // SIGSTOP
-  void go_on();  // SIGCONT
+  void hold(TrialLog& log);  // SIGSTOP; what it has printed until then is taken in
+  void go_on();              // SIGCONT
   // Waits for it to end by itself, the grace period at the longest or until `stop_fd` is readable; then end().
   void let_end(int stop_fd, TrialLog& log);
   // SIGTERM, then after the grace period SIGKILL, to all that it has started. Its last output is taken in.
@@ -40,6 +42,7 @@ class RunningCommand {
   std::deque<MetricReport>& reports() { return reports_; }
   std::int64_t next_resource() const { return reports_.front().resource.value_or(position_ + 1); }
   MetricReport take_report();
+  std::vector<protocol::Observation> reports_ahead() const;  // what would be taken next, all of it
 
   bool ended() const { return status_.has_value(); }
   const ExitStatus& status() const { return *status_; }
@@ -57,6 +60,7 @@ class RunningCommand {
  private:
   Waited wait_for_end(int stop_fd, TrialLog& log);
   bool read_piece(TrialLog& log);
+  void read_what_is_there(TrialLog& log);
   void finish(TrialLog& log);
   MetricParser::OutputEnd output_end() const;
 

@@ -27,10 +27,6 @@ Json metrics_to_json(const Observation& observation) {
   return metrics;
 }
 
-Json observation_to_json(const Observation& observation) {
-  return {{"resource", observation.resource}, {"metrics", metrics_to_json(observation)}};
-}
-
 Json finding_to_json(const debugger::Finding& finding) {
   return {{"rule", finding.rule},
           {"tensor", finding.tensor},
@@ -122,30 +118,6 @@ std::span<const Json> read_array(ObjectReader& reader, const std::string& field,
     return {};
   }
   return array->get_ref<const Json::array_t&>();
-}
-
-Observation read_observation(const Json& json, const std::string& path, Diagnostics& diagnostics) {
-  ObjectReader reader(json, path, diagnostics);
-  Observation observation;
-  observation.resource = required_integer(reader, "resource", kNotNegative);
-  const Json* metrics = reader.require("metrics");
-  reader.finish();
-  if (metrics == nullptr) return observation;
-  const std::string metrics_path = join_path(path, "metrics");
-  if (!metrics->is_object() || metrics->size() > kMetricsPerObservationMax) {
-    diagnostics.error(metrics_path, "expected an object of at most " + std::to_string(kMetricsPerObservationMax) + " metrics");
-    return observation;
-  }
-  for (const auto& [name, value] : metrics->items()) {
-    const auto number = number_from_json(value);
-    if (!number || name.size() > kMetricNameRange.max || name.empty()) {
-      diagnostics.error(join_path(metrics_path, name),
-                        "expected a short name and a number, \"nan\", \"inf\" or \"-inf\", got " + excerpt(value));
-      continue;
-    }
-    observation.metrics.emplace_back(name, *number);
-  }
-  return observation;
 }
 
 debugger::Finding read_finding(const Json& json, const std::string& path, Diagnostics& diagnostics) {
@@ -313,6 +285,34 @@ WorkerEnd read_end(const Json& json, const std::string& path, Diagnostics& diagn
 }
 
 }  // namespace
+
+Json observation_to_json(const Observation& observation) {
+  return {{"resource", observation.resource}, {"metrics", metrics_to_json(observation)}};
+}
+
+Observation read_observation(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  Observation observation;
+  observation.resource = required_integer(reader, "resource", kNotNegative);
+  const Json* metrics = reader.require("metrics");
+  reader.finish();
+  if (metrics == nullptr) return observation;
+  const std::string metrics_path = join_path(path, "metrics");
+  if (!metrics->is_object() || metrics->size() > kMetricsPerObservationMax) {
+    diagnostics.error(metrics_path, "expected an object of at most " + std::to_string(kMetricsPerObservationMax) + " metrics");
+    return observation;
+  }
+  for (const auto& [name, value] : metrics->items()) {
+    const auto number = number_from_json(value);
+    if (!number || name.size() > kMetricNameRange.max || name.empty()) {
+      diagnostics.error(join_path(metrics_path, name),
+                        "expected a short name and a number, \"nan\", \"inf\" or \"-inf\", got " + excerpt(value));
+      continue;
+    }
+    observation.metrics.emplace_back(name, *number);
+  }
+  return observation;
+}
 
 std::string kept_model_file(std::int64_t resource) { return "best-" + std::to_string(resource) + ".ubj"; }
 

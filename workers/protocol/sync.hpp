@@ -147,6 +147,10 @@ Diagnostics faults_in_answer(const std::string& said);
 // A check of a job that came to nothing is a warning: the trials will say what is wrong.
 Diagnostics not_checked(const std::string& why);
 
+Json observation_to_json(const Observation& observation);
+// Faults are named below `path`.
+Observation read_observation(const Json& json, const std::string& path, Diagnostics& diagnostics);
+
 Json to_json(const SyncRequest& request);
 Json to_json(const SyncReply& reply);
 SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics);
