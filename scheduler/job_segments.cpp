@@ -98,10 +98,12 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
 void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
   if (row_.state != JobState::stopping || !spec_->keeps_best || !report.kept) return;
   const bool full = trial.until_resource == spec_->scheduler.max_resource;
-  const bool counts = full || (spec_->rungs_compare() && meets_target(*spec_, report.kept->metrics));
+  const bool meets = meets_target(*spec_, report.kept->metrics);
+  const bool counts = full || (spec_->rungs_compare() && meets);
   if (!counts || spec_->violation(report.kept->metrics) > 0) return;
   const auto value = value_of_kept(*spec_, trial, *report.kept);
-  const auto& best = row_.best || !spec_->best_of_full ? row_.best : row_.best_anywhere;
+  // Where full trainings count what has not met the target is held against the best of any rung, until there is one of these.
+  const auto& best = row_.best || meets || !spec_->best_of_full ? row_.best : row_.best_anywhere;
   if (!value || (best && !spec_->objective.better(*value, best->value))) return;
   trial.objective_resource = trial.until_resource;
   note_objectives(*spec_, trial, report.kept->metrics);
