@@ -6,6 +6,7 @@
 #include "analytics/pace.hpp"
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
+#include "analytics/trial_choice.hpp"
 #include "core/csv_cell.hpp"
 #include "core/metrics.hpp"
 #include "core/text.hpp"
@@ -92,24 +93,10 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
 Statement Reader::select_all_trials() { return connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number")); }
 
 std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const ParsedJob& parsed) {
-  Statement values = connection_.prepare(
-      "SELECT trial, resource, value, at, more_values FROM decisions AS its WHERE job = ?1 AND value IS NOT NULL AND violation = "
-      "0 "
-      "AND NOT EXISTS (SELECT 1 FROM decisions WHERE job = ?1 AND trial = its.trial AND rung > its.rung AND violation > 0) "
-      "ORDER BY sequence");
-  // A decision's time is that of the verdict, which may be long after the value came.
-  Statement reported = connection_.prepare("SELECT at FROM observations WHERE job = ? AND trial = ? AND resource = ?");
-  std::optional<double> best;
-  Timestamp at = row.created_at;
   std::vector<views::BestSoFar> bests;
-  for (values.query(row.id.value); values.step();) {
-    const double value = values.number(2);
-    if (!std::isfinite(value) || !all_finite(values_from_text(values.text(4)))) continue;
-    if (best && !parsed.spec.objective.better(value, *best)) continue;
-    best = value;
-    const bool known = reported.query(row.id.value, values.integer(0), values.integer(1)).step();
-    at = std::max(at, Timestamp{known ? reported.integer(0) : values.integer(3)});
-    bests.push_back({at, seconds_of(at - row.created_at), values.integer(0), value, values.integer(1)});
+  for (const RaisedBest& raised : cost_so_far(connection_, row.id, parsed.spec.objective).raised) {
+    if (!bests.empty() && !parsed.spec.objective.better(raised.value, bests.back().value)) continue;
+    bests.push_back({raised.at, seconds_of(raised.at - row.created_at), raised.trial, raised.value, raised.resource});
   }
   return bests;
 }

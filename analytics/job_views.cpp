@@ -250,17 +250,48 @@ void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& d
 
 }  // namespace
 
+namespace {
+
+void write_best_so_far(JsonWriter& json, const std::vector<RaisedBest>& raised, Timestamp created_at) {
+  Columns columns;
+  Column& seconds = columns.add("seconds");
+  Column& trial = columns.add("trial");
+  Column& value = columns.add("value");
+  Column& resource = columns.add("resource");
+  Column& resource_so_far = columns.add("resource_so_far");
+  Column& worker_seconds_so_far = columns.add("worker_seconds_so_far");
+  for (const RaisedBest& one : raised) {
+    seconds.add_time(one.at, created_at);
+    trial.add(one.trial);
+    value.add(one.value);
+    resource.add(one.resource);
+    resource_so_far.add(one.spent.resource);
+    worker_seconds_so_far.add(seconds_of(one.spent.worker_ms));
+  }
+  json.key("best_so_far").begin_object();
+  columns.write(json);
+  json.end_object();
+}
+
+std::vector<int> trials_of(const std::vector<RaisedBest>& raised) {
+  std::vector<int> trials;
+  for (const RaisedBest& one : raised) trials.push_back(one.trial);
+  return trials;
+}
+
+}  // namespace
+
 Result<RawJson> Reader::columns(JobId job, const ColumnsQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<Known> known = known_job(job);
   if (!known) return known.error();
   const auto& [row, parsed] = *known;
   const JobSpec& spec = parsed->spec;
-  const CostSoFar cost = cost_so_far(connection_, job, spec.objective, spec.scheduler.max_resource);
+  const CostSoFar cost = cost_so_far(connection_, job, spec.objective);
   TrialColumns columns(spec, row.created_at, query.digits, cost);
   int left_out = 0;
   if (query.trials_max && row.trials_created > *query.trials_max) {
-    left_out = add_chosen(columns, row, spec, static_cast<std::size_t>(*query.trials_max), cost.raised);
+    left_out = add_chosen(columns, row, spec, static_cast<std::size_t>(*query.trials_max), trials_of(cost.raised));
   } else {
     Statement trials = select_all_trials();
     for (trials.query(job.value); trials.step();) columns.add(row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn));
@@ -269,6 +300,7 @@ Result<RawJson> Reader::columns(JobId job, const ColumnsQuery& query) {
   JsonWriter json(shown.text);
   json.begin_object().field("created_at", row.created_at);
   columns.write(json);
+  write_best_so_far(json, cost.raised, row.created_at);
   write_notes(json, job);
   json.field("left_out", left_out).end_object();
   return shown;

@@ -7,7 +7,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "core/metrics.hpp"
 #include "core/text.hpp"
 #include "db/row_columns.hpp"
 
@@ -25,10 +27,11 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-struct Started {
-  Moment counts;                // from when its value came, or it ended
-  std::optional<double> value;  // of the trial (kValueOfTrial), finite, where it meets the constraints
-  std::int64_t value_resource = 0;
+// A trial that has come to a rung, or to the end.
+struct Arrived {
+  Moment counts;
+  std::optional<double> value;  // finite, of one that meets the constraints here and further on
+  std::int64_t resource = 0;
 };
 
 struct Piece {
@@ -36,29 +39,74 @@ struct Piece {
   Spent own;
 };
 
-std::map<int, Timestamp> arrivals(Connection& connection, JobId job) {
+// In the order in which they came. What has no segment, of an older version, came with its value, or when it was decided about.
+std::vector<Arrived> arrivals(Connection& connection, JobId job) {
   Statement rows = connection.prepare(
-      "SELECT trial, max(ended_at) FROM segments WHERE job = ? AND outcome IN ('reached_rung', 'completed') GROUP BY trial");
-  std::map<int, Timestamp> found;
-  for (rows.query(job.value); rows.step();) found.emplace_hint(found.end(), rows.small_integer(0), Timestamp{rows.integer(1)});
-  return found;
-}
-
-std::vector<Started> by_arrival(Connection& connection, JobId job, const std::map<int, Timestamp>& arrived) {
-  Statement rows = connection.prepare(joined({"SELECT number, ", kValueOfTrial, ", objective_resource, violation, ended_at ",
-                                              "FROM trials WHERE job = ? AND started_at IS NOT NULL"}));
-  std::vector<Started> all;
+      "SELECT trial, coalesce((SELECT max(ended_at) FROM segments WHERE job = ?1 AND trial = its.trial AND until_resource = "
+      "its.resource), (SELECT at FROM observations WHERE job = ?1 AND trial = its.trial AND resource = its.resource), at), "
+      "value, resource, violation > 0 OR EXISTS (SELECT 1 FROM decisions WHERE job = ?1 AND trial = its.trial "
+      "AND rung > its.rung AND violation > 0), more_values FROM decisions AS its "
+      "WHERE job = ?1 AND (value IS NOT NULL OR value_is_nan)");
+  std::vector<Arrived> all;
   for (rows.query(job.value); rows.step();) {
-    const auto its = arrived.find(rows.small_integer(0));
-    const std::int64_t ended_ms = rows.is_null(4) ? kUnderWay : rows.integer(4);
-    const std::int64_t counts_ms = its != arrived.end() ? its->second.ms : ended_ms;
-    Started one{{counts_ms, rows.small_integer(0)}, std::nullopt, rows.integer(2)};
-    if (!rows.is_null(1) && std::isfinite(rows.number(1)) && rows.number(3) <= 0) one.value = rows.number(1);
+    Arrived one{{rows.integer(1), rows.small_integer(0)}, std::nullopt, rows.integer(3)};
+    const bool finite = !rows.is_null(2) && std::isfinite(rows.number(2)) && all_finite(values_from_text(rows.text(5)));
+    if (finite && rows.integer(4) == 0) one.value = rows.number(2);
     all.push_back(one);
   }
-  std::ranges::sort(all, {}, &Started::counts);
+  std::ranges::sort(all, {}, [](const Arrived& one) { return std::pair(one.counts, one.resource); });
   return all;
 }
+
+// From when each trial that was started counts: when its value came, or it ended.
+std::vector<Moment> started(Connection& connection, JobId job, const std::map<int, Timestamp>& arrived) {
+  Statement rows = connection.prepare("SELECT number, ended_at FROM trials WHERE job = ? AND started_at IS NOT NULL");
+  std::vector<Moment> all;
+  for (rows.query(job.value); rows.step();) {
+    const auto its = arrived.find(rows.small_integer(0));
+    const std::int64_t ended_ms = rows.is_null(1) ? kUnderWay : rows.integer(1);
+    all.push_back({its != arrived.end() ? its->second.ms : ended_ms, rows.small_integer(0)});
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// What all pieces that were over by a moment had cost. Moments in ascending order.
+class SpentUntil {
+ public:
+  explicit SpentUntil(const std::vector<Piece>& pieces) : next_(pieces.begin()), end_(pieces.end()) {}
+
+  const Spent& operator()(const Moment& moment) {
+    for (; next_ != end_ && next_->over <= moment; ++next_) {
+      spent_.resource += next_->own.resource;
+      spent_.worker_ms += next_->own.worker_ms;
+    }
+    return spent_;
+  }
+
+ private:
+  std::vector<Piece>::const_iterator next_;
+  std::vector<Piece>::const_iterator end_;
+  Spent spent_;
+};
+
+// The best values so far by the resource that they came to, each better than all that came further.
+class BestValues {
+ public:
+  explicit BestValues(const Objective& objective) : objective_(objective) {}
+
+  bool raise(double value, std::int64_t resource) {
+    const auto further = best_.lower_bound(resource);
+    if (further != best_.end() && !objective_.better(value, further->second)) return false;
+    std::erase_if(best_, [&](const auto& its) { return its.first <= resource && !objective_.better(its.second, value); });
+    best_[resource] = value;
+    return true;
+  }
+
+ private:
+  const Objective& objective_;
+  std::map<std::int64_t, double> best_;
+};
 
 // What was trained, segment by segment; a trial's training time is shared out by how long its segments took. A trial that is
 // under way has trained, beyond segments that are over, what its row says; so has one of an older version, which has no segments.
@@ -128,34 +176,18 @@ std::vector<int> choose_trials(Connection& connection, JobId job, Goal goal, std
   return {chosen.begin(), chosen.end()};
 }
 
-CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective, std::int64_t max_resource) {
+CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective) {
   CostSoFar found;
-  found.arrived = arrivals(connection, job);
-  const std::vector<Started> all = by_arrival(connection, job, found.arrived);
+  const std::vector<Arrived> all = arrivals(connection, job);
+  for (const Arrived& one : all) found.arrived[one.counts.trial] = Timestamp{one.counts.at_ms};
   const std::vector<Piece> pieces = pieces_of(connection, job);
-  std::int64_t highest = 0;
-  for (const Started& one : all) {
-    if (one.value) highest = std::max(highest, one.value_resource);
-  }
-  const std::int64_t level = std::min(highest, max_resource);
-  Spent spent;
-  std::optional<double> anywhere;
-  std::optional<double> at_level;
-  const auto raises = [&](std::optional<double>& best, double value) {
-    if (best && !objective.better(value, *best)) return false;
-    best = value;
-    return true;
-  };
-  auto piece = pieces.begin();
-  for (const Started& one : all) {
-    for (; piece != pieces.end() && piece->over <= one.counts; ++piece) {
-      spent.resource += piece->own.resource;
-      spent.worker_ms += piece->own.worker_ms;
-    }
-    found.until.emplace(one.counts.trial, spent);
-    if (!one.value) continue;
-    const bool raised = raises(anywhere, *one.value);
-    if ((one.value_resource >= level && raises(at_level, *one.value)) || raised) found.raised.push_back(one.counts.trial);
+  SpentUntil spent_by_trial(pieces);
+  for (const Moment& counts : started(connection, job, found.arrived)) found.until.emplace(counts.trial, spent_by_trial(counts));
+  SpentUntil spent(pieces);
+  BestValues best(objective);
+  for (const Arrived& one : all) {
+    if (!one.value || !best.raise(*one.value, one.resource)) continue;
+    found.raised.push_back({Timestamp{one.counts.at_ms}, one.counts.trial, *one.value, one.resource, spent(one.counts)});
   }
   return found;
 }

@@ -27,13 +27,22 @@ struct Spent {
   std::int64_t worker_ms = 0;  // training time of all workers
 };
 
+// A result that was better than all before it, or than those of them from its resource on.
+struct RaisedBest {
+  Timestamp at;
+  int trial = 0;
+  double value = 0;
+  std::int64_t resource = 0;
+  Spent spent;  // by the whole job until then
+};
+
 struct CostSoFar {
   std::map<int, Timestamp> arrived;  // when each trial last came to its rung, or to the end
   // By trial that was started: of all segments that were over when it last came to its rung or to the end, or, where it came to
   // neither, ended. Those under way come last.
   std::unordered_map<int, Spent> until;
-  std::vector<int> raised;  // trials better than all that came before, or than those of them that came as far
+  std::vector<RaisedBest> raised;  // in the order in which they came
 };
-CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective, std::int64_t max_resource);
+CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective);
 
 }  // namespace tuneband

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "cli/format.hpp"
 #include "cli/terminal/text_plot.hpp"
@@ -19,40 +18,6 @@ double number_at(const Json& columns, const char* name, std::size_t row) {
   const auto column = columns.find(name);
   if (column == columns.end() || row >= column->size()) return std::nan("");
   return number_from_json(column->at(row)).value_or(std::nan(""));
-}
-
-// A trial counts from when its value came, which may be long before it ends. Those under way come last.
-double when(const Json& columns, std::size_t row, double now_seconds) {
-  const double arrived = number_at(columns, "arrived", row);
-  const double at = std::isnan(arrived) ? number_at(columns, "ended", row) : arrived;
-  return std::isnan(at) ? now_seconds : at;
-}
-
-// The rows of trials that were started.
-std::vector<std::size_t> rows_in_order(const Json& columns, double now_seconds) {
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < columns.at("number").size(); ++row) {
-    if (!std::isnan(number_at(columns, "started", row))) rows.push_back(row);
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::size_t a, std::size_t b) { return when(columns, a, now_seconds) < when(columns, b, now_seconds); });
-  return rows;
-}
-
-std::optional<double> value_that_counts(const Json& columns, std::size_t row) {
-  const double kept = number_at(columns, "kept_value", row);
-  const double value = std::isnan(kept) ? number_at(columns, "objective", row) : kept;
-  const double violation = number_at(columns, "violation", row);
-  return std::isfinite(value) && !(violation > 0) ? std::optional(value) : std::nullopt;
-}
-
-std::int64_t level_that_counts(const Json& columns, const JobInfo& job) {
-  if (job.rungs_compare) return 0;
-  double highest = 0;
-  for (std::size_t row = 0; row < columns.at("number").size(); ++row) {
-    if (value_that_counts(columns, row)) highest = std::max(highest, number_at(columns, "objective_resource", row));
-  }
-  return std::min(job.max_resource, static_cast<std::int64_t>(highest));
 }
 
 // A step line: the value holds until the next is better.
@@ -125,18 +90,24 @@ Outcome<void> print_curve(ApiClient& api, Console& console, const JobInfo& job, 
 
 BestSoFar best_so_far(const Json& columns, const JobInfo& job, Cost cost, double now_seconds) {
   BestSoFar best;
-  best.resource = level_that_counts(columns, job);
-  double spent = 0;
-  for (const std::size_t row : rows_in_order(columns, now_seconds)) {
-    const double until_then = number_at(columns, "resource_so_far", row);
-    spent = std::isnan(until_then) ? spent + number_at(columns, "resource", row) : until_then;
+  const Json& results = columns.at("best_so_far");
+  const std::size_t count = results.at("trial").size();
+  if (!job.rungs_compare) {
+    for (std::size_t i = 0; i < count; ++i)
+      best.resource = std::max(best.resource, results.at("resource").at(i).get<std::int64_t>());
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = number_at(results, "value", i);
+    if (results.at("resource").at(i).get<std::int64_t>() < best.resource) continue;
+    if (!best.steps.empty() && !job.better(value, best.steps.back().value)) continue;
+    const double at = number_at(results, cost == Cost::resource ? "resource_so_far" : "seconds", i);
+    best.steps.push_back({at, value, results.at("trial").at(i).get<std::int64_t>()});
+  }
+  for (std::size_t row = 0; row < columns.at("number").size(); ++row) {
+    if (std::isnan(number_at(columns, "started", row))) continue;
     const double ended = number_at(columns, "ended", row);
-    best.end = cost == Cost::resource ? spent : std::max(best.end, std::isnan(ended) ? now_seconds : ended);
-    const auto value = value_that_counts(columns, row);
-    if (!value || number_at(columns, "objective_resource", row) < static_cast<double>(best.resource)) continue;
-    if (!best.steps.empty() && !job.better(*value, best.steps.back().value)) continue;
-    const double at = cost == Cost::resource ? spent : when(columns, row, now_seconds);
-    best.steps.push_back({at, *value, columns.at("number").at(row).get<std::int64_t>()});
+    const double spent = number_at(columns, "resource_so_far", row);
+    best.end = std::max(best.end, cost == Cost::resource ? spent : std::isnan(ended) ? now_seconds : ended);
   }
   return best;
 }

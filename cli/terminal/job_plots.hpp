@@ -28,7 +28,7 @@ struct BestSoFar {
   std::int64_t resource = 0;  // the level that counts: max_resource, or the highest that any trial has reached; 0: any
 };
 
-// `columns`: TrialColumns of docs/api.md. Trials that violate a constraint, and values that are not finite, do not count.
+// `columns`: TrialColumns of docs/api.md, whose `best_so_far` has results that are finite and meet the constraints.
 BestSoFar best_so_far(const Json& columns, const JobInfo& job, Cost cost, double now_seconds);
 
 // Where the terminal has no braille dots, or is none: tables of the same numbers.

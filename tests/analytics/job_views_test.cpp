@@ -188,6 +188,10 @@ TEST_F(JobViewsTest, OfManyTrialsThoseThatRaisedTheBestSoFarAreShownWithWhatTheJ
     trial.training_ms = 500;
     if (number == 39) trial.violation = 0.1;
     rows.push_back(trial);
+    DecisionRow result = decision(1, number, number == 30 ? 2 : 1, value, Verdict::stopped, number);
+    result.at = *trial.ended_at;
+    result.violation = trial.violation;
+    rows.push_back(result);
   }
   TrialRow under_way = pending_trial(1, 40);
   rows.push_back(under_way);
@@ -208,6 +212,8 @@ TEST_F(JobViewsTest, OfManyTrialsThoseThatRaisedTheBestSoFarAreShownWithWhatTheJ
     EXPECT_EQ(shown.at("resource_so_far").at(i), 3 * before + (trials[i] <= 30 ? 6 : 0)) << trials[i];
     EXPECT_EQ(shown.at("worker_seconds_so_far").at(i), 0.5 * before);
   }
+  EXPECT_EQ(shown.at("best_so_far"), Json::parse(R"({"seconds": [2, 10], "trial": [38, 30], "value": [39, 0.9],
+      "resource": [3, 9], "resource_so_far": [6, 36], "worker_seconds_so_far": [1, 5]})"));
   query.trials_max = 41;
   EXPECT_EQ(columns(query).at("left_out"), 0);
   EXPECT_EQ(columns(query).at("resource_so_far").size(), 41u) << "of a choice of trials or of all";

@@ -26,7 +26,24 @@ class TrialChoiceTest : public DbTest {
     row.ended_at = kStart.plus_ms(1000 + number);
     return row;
   }
-  void write(const TrialRow& row) { commit(*store_, {row}); }
+  // With its result at the resource that it came to.
+  void write(const TrialRow& row) {
+    std::vector<Write> rows{row};
+    if (row.objective) rows.emplace_back(result(row.id.number, row.objective_resource, *row.objective, *row.ended_at));
+    if (row.objective) std::get<DecisionRow>(rows.back()).violation = row.violation;
+    commit(*store_, rows);
+  }
+  DecisionRow result(int trial, std::int64_t resource, double value, Timestamp at) {
+    DecisionRow row = decision(1, trial, resource > 1 ? 1 : 0, value, Verdict::stopped, results_++);
+    row.resource = resource;
+    row.at = at;
+    return row;
+  }
+  std::vector<int> raised(Goal goal = Goal::maximize) {
+    std::vector<int> trials;
+    for (const RaisedBest& one : cost(goal).raised) trials.push_back(one.trial);
+    return trials;
+  }
   void write_trials(const std::vector<std::optional<double>>& objectives) {
     for (const std::optional<double>& objective : objectives) write(trial(objective));
   }
@@ -35,15 +52,16 @@ class TrialChoiceTest : public DbTest {
     Connection connection = Connection::open_to_read(path());
     return choose_trials(connection, kJob, goal, trials_max, also);
   }
-  CostSoFar cost(std::int64_t max_resource = 9, Goal goal = Goal::maximize) {
+  CostSoFar cost(Goal goal = Goal::maximize) {
     Connection connection = Connection::open_to_read(path());
-    return cost_so_far(connection, kJob, {"validation-auc", goal, std::nullopt}, max_resource);
+    return cost_so_far(connection, kJob, {"validation-auc", goal, std::nullopt});
   }
 
   std::optional<Store> store_;
 
  private:
   int trials_ = 0;
+  int results_ = 0;
 };
 
 TEST_F(TrialChoiceTest, AQuarterIsOfTheBestAndTheRestEvenlyOfTheOthers) {
@@ -113,13 +131,37 @@ TEST_F(TrialChoiceTest, WhatHadBeenSpentIsOfAllSegmentsThatWereOverWhenAValueCam
   TrialRow second = trial(0.5, 1);
   second.ended_at = kStart.plus_ms(9000);
   second.training_ms = 500;
-  commit(*store_, {first, second, segment(0, 1, 1, 0, 1000), segment(1, 2, 1, 1000, 2000), segment(0, 3, 3, 2000, 5000)});
-  const CostSoFar found = cost(3);
+  const Timestamp later = kStart.plus_ms(9000);  // of the verdicts: values count from when they came
+  commit(*store_, {first, second, segment(0, 1, 1, 0, 1000), segment(1, 2, 1, 1000, 2000), segment(0, 3, 3, 2000, 5000),
+                   result(0, 1, 0.4, later), result(1, 1, 0.5, later), result(0, 3, 0.9, later)});
+  const CostSoFar found = cost();
   EXPECT_EQ(found.until.at(1).resource, 1 + 1);
   EXPECT_EQ(found.until.at(1).worker_ms, 750 + 500);
   EXPECT_EQ(found.until.at(0).resource, 1 + 1 + 3);
   EXPECT_EQ(found.until.at(0).worker_ms, 3000 + 500);
-  EXPECT_THAT(found.raised, ElementsAre(1, 0));
+  EXPECT_THAT(raised(), ElementsAre(0, 1, 0)) << "a trial raises it with each of its results";
+  EXPECT_EQ(found.raised[0].at, kStart.plus_ms(1000));
+  EXPECT_EQ(found.raised[0].spent.resource, 1);
+  EXPECT_EQ(found.raised[1].spent.resource, 1 + 1);
+  EXPECT_EQ(found.raised[2].spent.resource, 1 + 1 + 3);
+  EXPECT_EQ(found.raised[2].spent.worker_ms, 3000 + 500);
+  EXPECT_EQ(found.raised[2].value, 0.9);
+  EXPECT_EQ(found.arrived.at(0), kStart.plus_ms(5000));
+}
+
+TEST_F(TrialChoiceTest, ATrialThatIsEndedOnItsWayAndCountsHasArrivedThen) {
+  TrialRow ended = trial(0.9, 3);
+  SegmentRow segment;
+  segment.trial = {kJob, 0};
+  segment.epoch = Epoch{1};
+  segment.attempt = 1;
+  segment.worker = WorkerId{"w"};
+  segment.until_resource = 3;
+  segment.resource = 2;
+  segment.ended_at = kStart.plus_ms(700);
+  segment.outcome = "cancelled";
+  commit(*store_, {ended, segment, result(0, 3, 0.9, kStart.plus_ms(900))});
+  EXPECT_EQ(cost().arrived.at(0), kStart.plus_ms(700));
 }
 
 TEST_F(TrialChoiceTest, RaisedAreThoseBetterThanAllBeforeOrThanThoseOfThemThatCameAsFar) {
@@ -131,22 +173,17 @@ TEST_F(TrialChoiceTest, RaisedAreThoseBetterThanAllBeforeOrThanThoseOfThemThatCa
   write(trial(0.55, 9));  // better than the first of them alone
   write(trial(0.6, 9));   // as good
   write(trial(0.8, 9));   // better than all
-  EXPECT_THAT(cost().raised, ElementsAre(0, 2, 3, 4, 7));
-  EXPECT_THAT(cost(27).raised, ElementsAre(0, 2, 3, 4, 7)) << "nobody came farther";
-  EXPECT_THAT(cost(3).raised, ElementsAre(0, 3, 7)) << "all came as far as they should";
-  EXPECT_THAT(cost(9, Goal::minimize).raised, ElementsAre(0, 1, 2));
+  EXPECT_THAT(raised(), ElementsAre(0, 2, 3, 4, 7));
+  EXPECT_THAT(raised(Goal::minimize), ElementsAre(0, 1, 2));
 }
 
-TEST_F(TrialChoiceTest, WhatATrialKeepsIsWhatRaises) {
-  const auto keeping = [&](double kept) {
-    TrialRow row = trial(0.5);
-    row.kept_value = kept;
-    return row;
-  };
-  write(keeping(0.6));
-  write(trial(0.55));
-  write(keeping(0.7));
-  EXPECT_THAT(cost().raised, ElementsAre(0, 2));
+TEST_F(TrialChoiceTest, AResultAtTheSameLevelIsHeldAgainstThoseFurtherOnToo) {
+  write(trial(0.5, 9));
+  write(trial(0.6, 3));  // better than what came further
+  write(trial(0.55, 3));
+  write(trial(0.55, 9));  // better than what came so far, though not than one of 3
+  write(trial(0.58, 3));
+  EXPECT_THAT(raised(), ElementsAre(0, 1, 3));
 }
 
 TEST_F(TrialChoiceTest, WhatViolatesAConstraintOrIsNotFiniteRaisesNothing) {
@@ -155,11 +192,11 @@ TEST_F(TrialChoiceTest, WhatViolatesAConstraintOrIsNotFiniteRaisesNothing) {
   TrialRow infeasible = trial(0.9, 27);
   infeasible.violation = 0.5;
   write(infeasible);
-  EXPECT_THAT(cost(81).raised, IsEmpty());
-  EXPECT_EQ(cost(81).until.at(3).resource, 4 * 27) << "but was spent";
+  EXPECT_THAT(raised(), IsEmpty());
+  EXPECT_EQ(cost().until.at(3).resource, 4 * 27) << "but was spent";
   write_trials({0.5, -0.5});
   write(trial(0.25, 9));
-  EXPECT_THAT(cost(81).raised, ElementsAre(4, 6)) << "of those with a value one came to 9";
+  EXPECT_THAT(raised(), ElementsAre(4, 6)) << "of those with a value one came to 9";
 }
 
 }  // namespace

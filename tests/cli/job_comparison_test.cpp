@@ -121,7 +121,9 @@ TEST(JobComparison, DocumentsThatAreTheSameButForTheNameDifferInNothing) {
 std::string columns_of_one_trial() {
   Json columns = Json::parse(R"({"created_at": "2026-03-01T12:00:00Z", "states": ["completed"], "workers": ["w"], "trials": 1,
                                  "exit_classes": [], "enqueued": [], "more_objectives": [], "parameters": {}, "notes": {},
-                                 "left_out": 0, "objective": [0.8], "objective_resource": [27], "resource": [27]})");
+                                 "left_out": 0, "objective": [0.8], "objective_resource": [27], "resource": [27],
+                                 "best_so_far": {"seconds": [0], "trial": [0], "value": [0.8], "resource": [27],
+                                                 "resource_so_far": [27], "worker_seconds_so_far": [0]}})");
   for (const char* column : {"number", "state", "bracket", "rung", "until_resource", "kept_resource", "created", "started",
                              "arrived", "ended", "training_seconds", "attempts", "segments", "worker"}) {
     columns[column] = {0};

@@ -19,64 +19,38 @@ std::vector<std::int64_t> trials_of(const BestSoFar& best) {
 
 Json plotted_columns() {
   return Json::parse(
-      R"({"number": [0, 1, 2, 3, 4, 5, 6], "started": [0, 0, 0, 0, 0, 0, null], "ended": [4, 2, 1, 3, 5, null, null],
-    "objective": [0.8, 0.7, 0.99, "nan", 0.9, 0.85, null], "objective_resource": [9, 9, 3, 9, 9, 9, 0],
-    "resource": [9, 9, 3, 9, 9, 9, 0], "violation": [0, 0, 0, 0, 0.5, 0, 0]})");
+      R"({"number": [0, 1, 2], "started": [0, 0, null], "ended": [4, null, null], "resource_so_far": [9, 31, null],
+    "best_so_far": {"seconds": [1, 2, 4, 5, 6], "trial": [0, 1, 0, 2, 1], "value": [0.8, 0.9, 0.7, 0.95, 0.75],
+                    "resource": [3, 3, 9, 3, 9], "resource_so_far": [3, 6, 15, 18, 27]}})");
 }
 
-TEST(JobPlots, TheBestSoFarCountsAtTheHighestResourceInTheOrderOfTheEnds) {
+TEST(JobPlots, TheBestSoFarCountsAtTheHighestResourceAsItsResultsCame) {
   JobInfo job;
-  job.max_resource = 27;
   const BestSoFar over_time = best_so_far(plotted_columns(), job, Cost::seconds, 60);
-  EXPECT_EQ(over_time.resource, 9) << "nothing has come to 27";
-  EXPECT_EQ(trials_of(over_time), (std::vector<std::int64_t>{1, 0, 5})) << "2 had 3 alone, 3 is NaN, 4 violates a constraint";
-  EXPECT_EQ(over_time.steps[1].cost, 4);
-  EXPECT_EQ(over_time.steps[2].cost, 60) << "under way: now";
-  EXPECT_EQ(over_time.end, 60);
+  EXPECT_EQ(over_time.resource, 9);
+  EXPECT_EQ(trials_of(over_time), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(over_time.steps[0].value, 0.7);
+  EXPECT_EQ(over_time.steps[1].cost, 6);
+  EXPECT_EQ(over_time.end, 60) << "one is under way: now";
   const BestSoFar over_resource = best_so_far(plotted_columns(), job, Cost::resource, 60);
-  EXPECT_EQ(over_resource.steps[0].cost, 3 + 9);
-  EXPECT_EQ(over_resource.end, 3 + 5 * 9);
+  EXPECT_EQ(over_resource.steps[0].cost, 15);
+  EXPECT_EQ(over_resource.end, 31);
   job.maximize = false;
-  EXPECT_EQ(trials_of(best_so_far(plotted_columns(), job, Cost::seconds, 60)), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(trials_of(best_so_far(plotted_columns(), job, Cost::seconds, 60)), (std::vector<std::int64_t>{0}));
 }
 
-TEST(JobPlots, ATrialThatWaitsCountsFromWhenItsValueCame) {
-  Json columns = plotted_columns();
-  columns["arrived"] = {4, 2, 1, 3, 5, 2.5, nullptr};
+TEST(JobPlots, WhereRungsCompareEveryResultOfATrialCounts) {
   JobInfo job;
-  job.max_resource = 9;
-  const BestSoFar best = best_so_far(columns, job, Cost::seconds, 60);
-  EXPECT_EQ(trials_of(best), (std::vector<std::int64_t>{1, 5}));
-  EXPECT_EQ(best.steps[1].cost, 2.5);
-  EXPECT_EQ(best.end, 60) << "it goes on";
-  EXPECT_EQ(trials_of(best_so_far(columns, job, Cost::resource, 60)), (std::vector<std::int64_t>{1, 5}));
-}
-
-TEST(JobPlots, WhereRungsCompareWhatATrialKeepsCountsFromAnyRung) {
-  Json columns = plotted_columns();
-  columns["kept_value"] = {0.85, 0.75, 0.99, nullptr, 0.9, nullptr, nullptr};
-  JobInfo job;
-  job.max_resource = 9;
-  EXPECT_EQ(best_so_far(columns, job, Cost::seconds, 60).steps.front().value, 0.75) << "of those at 9 too, as trials are ranked";
   job.rungs_compare = true;
-  const BestSoFar best = best_so_far(columns, job, Cost::seconds, 60);
+  const BestSoFar best = best_so_far(plotted_columns(), job, Cost::resource, 60);
   EXPECT_EQ(best.resource, 0);
-  EXPECT_EQ(trials_of(best), (std::vector<std::int64_t>{2}));
-  EXPECT_EQ(best.steps.front().value, 0.99);
-}
-
-TEST(JobPlots, OfAChoiceOfTrialsTheServerSaysWhatTheWholeJobHadSpent) {
-  Json columns = plotted_columns();
-  columns["resource_so_far"] = {500, 200, 100, 400, 600, 700, nullptr};
-  JobInfo job;
-  job.max_resource = 9;
-  const BestSoFar best = best_so_far(columns, job, Cost::resource, 60);
-  EXPECT_EQ(best.steps[0].cost, 200);
-  EXPECT_EQ(best.end, 700);
+  EXPECT_EQ(trials_of(best), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(best.steps[0].cost, 3);
 }
 
 TEST(JobPlots, AJobWithoutTrialsHasNoSteps) {
-  const BestSoFar best = best_so_far(Json::parse(R"({"number": []})"), JobInfo{}, Cost::seconds, 1);
+  const Json none = Json::parse(R"({"number": [], "best_so_far": {"trial": []}})");
+  const BestSoFar best = best_so_far(none, JobInfo{}, Cost::seconds, 1);
   EXPECT_TRUE(best.steps.empty());
   EXPECT_EQ(best.end, 0);
 }

@@ -1,6 +1,6 @@
 // Replies that are columns: a list a field, a place in it a row. Times are seconds since the job was created.
 import { numberOf } from '../data/numbers.ts';
-import { TrialTable, type TrialRow } from '../data/trials.ts';
+import { TrialTable, type Result, type TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type { Decision, ServerEvent, NumberText, ParameterValue, TrialState, Verdict } from './shapes.ts';
 
@@ -26,6 +26,7 @@ export interface TrialColumns {
   replicas?: number[];
   resource_so_far: (number | null)[];
   worker_seconds_so_far: (number | null)[];
+  best_so_far: { seconds: number[]; trial: number[]; value: number[]; resource: number[]; resource_so_far: number[]; worker_seconds_so_far: number[] };
   left_out: number;
   attempts: number[];
   segments: number[];
@@ -34,8 +35,25 @@ export interface TrialColumns {
   notes: Record<string, string>; // by number
 }
 
+function resultsByTrial(best: TrialColumns['best_so_far']): Map<number, Result[]> {
+  const results = new Map<number, Result[]>();
+  best.trial.forEach((trial, index) => {
+    const its = results.get(trial) ?? [];
+    its.push({
+      at: best.seconds[index] as number,
+      value: best.value[index] as number,
+      resource: best.resource[index] as number,
+      resourceSoFar: best.resource_so_far[index] as number,
+      workerSecondsSoFar: best.worker_seconds_so_far[index] as number,
+    });
+    results.set(trial, its);
+  });
+  return results;
+}
+
 export function tableOfColumns(columns: TrialColumns): TrialTable {
   const table = new TrialTable(Date.parse(columns.created_at), columns.left_out);
+  const results = resultsByTrial(columns.best_so_far);
   const rows = columns.number.map((number, index): TrialRow => {
     const objective = columns.objective[index] ?? null;
     return {
@@ -59,6 +77,7 @@ export function tableOfColumns(columns: TrialColumns): TrialTable {
       worker: columns.workers[columns.worker[index] as number] ?? '',
       resourceSoFar: columns.resource_so_far[index] ?? null,
       workerSecondsSoFar: columns.worker_seconds_so_far[index] ?? null,
+      results: results.get(number) ?? [],
       note: columns.notes[String(number)] ?? '',
     };
   });

@@ -47,25 +47,31 @@ export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis
   const at = (row: TrialRow): number => row.arrived ?? row.ended ?? now;
   const byArrival = rows.filter((row) => row.started !== null).sort((a, b) => at(a) - at(b) || a.number - b.number);
   const points: Point[] = [];
+  const earlier: (Step & { counts: boolean })[] = []; // values that trials had before those of their rows
   let spent = 0;
   for (const row of byArrival) {
     const before = axis === 'resource' ? row.resourceSoFar : row.workerSecondsSoFar;
     spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
+    for (const its of row.results) {
+      const cost = axis === 'time' ? its.at : axis === 'resource' ? its.resourceSoFar : its.workerSecondsSoFar;
+      if (cost !== null) earlier.push({ cost, value: its.value, trial: row.number, counts: its.resource >= resource });
+    }
     const value = valueThatCounts(row);
     if (value === null) continue;
     const counts = row.objectiveResource >= resource;
     points.push({ cost: axis === 'time' ? at(row) : spent, value, trial: row.number, state: row.state, counts });
   }
-  const steps = improvements(points.filter((point) => point.counts), goal);
+  const all = [...earlier, ...points].sort((a, b) => a.cost - b.cost);
+  const steps = improvements(all.filter((point) => point.counts), goal);
   const last = byArrival.at(-1);
-  return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? Math.max(...byArrival.map((row) => row.ended ?? now)) : 0) : spent, resource };
+  return { steps, anywhere: improvements(all, goal), points, end: axis === 'time' ? (last ? Math.max(...byArrival.map((row) => row.ended ?? now)) : 0) : spent, resource };
 }
 
 function improvements(points: readonly Step[], goal: Job['objective']['goal']): Step[] {
   const steps: Step[] = [];
-  for (const point of points) {
+  for (const { cost, value, trial } of points) {
     const best = steps.at(-1);
-    if (!best || better(point.value, best.value, goal)) steps.push(point);
+    if (!best || better(value, best.value, goal)) steps.push({ cost, value, trial });
   }
   return steps;
 }

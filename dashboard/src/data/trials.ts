@@ -5,6 +5,15 @@ import type { Job, ParameterValue, Trial, TrialState } from '../api/shapes.ts';
 import { numberOf } from './numbers.ts';
 import { placeOf, type Parameter } from './space.ts';
 
+// A value that a trial came to, where its row has a later one or may have.
+export interface Result {
+  at: number; // seconds since the job was created
+  value: number;
+  resource: number;
+  resourceSoFar: number | null; // as of TrialRow
+  workerSecondsSoFar: number | null;
+}
+
 export interface TrialRow {
   number: number;
   state: TrialState;
@@ -26,12 +35,19 @@ export interface TrialRow {
   worker: string;
   resourceSoFar: number | null; // what the whole job had spent when its value came; null: not told
   workerSecondsSoFar: number | null;
+  results: readonly Result[]; // finite, meeting the constraints: of those that the best so far may be made of, all; in order
   note: string;
 }
 
 // What trials are ranked by, here as on the server: the value of the model that a trial has.
 export function valueOf(row: TrialRow): number | null {
   return row.keptValue ?? row.objective;
+}
+
+function resultOf(row: TrialRow): Result[] {
+  const value = valueOf(row);
+  if (row.arrived === null || value === null || !Number.isFinite(value) || row.violation > 0) return [];
+  return [{ at: row.arrived, value, resource: row.objectiveResource, resourceSoFar: row.resourceSoFar, workerSecondsSoFar: row.workerSecondsSoFar }];
 }
 
 // A trial is told of when it has come to its rung, and when it goes on from there.
@@ -81,6 +97,7 @@ export class TrialTable {
     row.arrived ??= now?.at ?? before?.arrived ?? null;
     row.resourceSoFar ??= now?.resource ?? before?.resourceSoFar ?? null;
     row.workerSecondsSoFar ??= now?.workerSeconds ?? before?.workerSecondsSoFar ?? null;
+    if (before && row.results.length === 0) row.results = arrives ? [...before.results, ...resultOf(before)] : before.results;
     const index = known ?? this.rows.length;
     this.rows[index] = row;
     this.rowOf.set(row.number, index);
@@ -176,6 +193,7 @@ export function rowOfTrial(trial: Trial, createdAt: number, note = ''): TrialRow
     worker: trial.worker,
     resourceSoFar: null,
     workerSecondsSoFar: null,
+    results: [],
     note: trial.note ?? note,
   };
 }

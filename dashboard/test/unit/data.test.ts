@@ -114,6 +114,29 @@ test('a level that only values without meaning have come to does not count', () 
   assert.deepEqual(found.steps.map((step) => step.trial), [2]);
 });
 
+test('the best so far is made of what a trial had at each of its rungs, when it had it', () => {
+  const earlier = { at: 1, value: 0.8, resource: 3, resourceSoFar: 3, workerSecondsSoFar: 0.3 };
+  const rows = [
+    rowOf({ number: 0, state: 'completed', objective: 0.9, objectiveResource: 9, arrived: 7, ended: 7, resourceSoFar: 21, results: [earlier] }),
+    rowOf({ number: 1, state: 'stopped', objective: 0.85, objectiveResource: 3, arrived: 4, ended: 8, resourceSoFar: 12 }),
+  ];
+  const compared = bestSoFar(rows, judged('maximize', 9, true), 'resource', 10);
+  assert.deepEqual(compared.steps, [{ cost: 3, value: 0.8, trial: 0 }, { cost: 12, value: 0.85, trial: 1 }, { cost: 21, value: 0.9, trial: 0 }]);
+  assert.equal(compared.points.length, 2, 'a point a trial');
+  const full = bestSoFar(rows, judged('maximize', 9), 'time', 10);
+  assert.deepEqual(full.steps, [{ cost: 7, value: 0.9, trial: 0 }]);
+  assert.deepEqual(full.anywhere.map((step) => step.cost), [1, 4, 7]);
+});
+
+test('a trial that comes to its next rung while it is looked at keeps what it had before', () => {
+  const table = tableOf([]);
+  const told = (at: number) => ({ at, resource: 3 * at, workerSeconds: at });
+  table.put(rowOf({ number: 0, state: 'paused', rung: 0, objective: 0.8, objectiveResource: 3, ended: null }), {}, told(2));
+  table.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.8, objectiveResource: 3, ended: null }), {}, told(3));
+  table.put(rowOf({ number: 0, state: 'completed', rung: 1, objective: 0.7, objectiveResource: 9, ended: 5 }), {}, told(5));
+  assert.deepEqual(bestSoFar(table.rows, judged('maximize', 9, true), 'time', 9).steps, [{ cost: 2, value: 0.8, trial: 0 }]);
+});
+
 test('where rungs compare the best so far is what trials keep, from any rung, as the server ranks them', () => {
   const table = tableOf([
     { number: 0, state: 'completed', objective: 0.7, keptValue: 0.72, objectiveResource: 9, ended: 1 },

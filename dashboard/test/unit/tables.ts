@@ -11,7 +11,7 @@ export interface GivenTrial extends Partial<Omit<TrialRow, 'number'>> {
 export function rowOf({ parameters: _parameters, ...given }: GivenTrial): TrialRow {
   return {
     bracket: 0, rung: 0, resource: 1, objective: null, objectiveResource: 1, keptValue: null, moreObjectives: [], violation: 0, started: 0, arrived: null, ended: 1,
-    trainingSeconds: 1, replicas: 1, attempts: 1, segments: 1, worker: 'local-0', resourceSoFar: null, workerSecondsSoFar: null, note: '', ...given,
+    trainingSeconds: 1, replicas: 1, attempts: 1, segments: 1, worker: 'local-0', resourceSoFar: null, workerSecondsSoFar: null, results: [], note: '', ...given,
   };
 }
 
