@@ -120,6 +120,11 @@ void check_what_is_measured(const XgboostMetric& metric, const XgboostObjective*
     diagnostics.warning(path, "`" + metric.name + "` is of all rows as one query: only the rank: objectives know queries",
                         "train a rank: objective");
   }
+  const bool of_probabilities = metric.name == "logloss" || metric.name == "error";
+  if (of_probabilities && objective != nullptr && objective->name == "binary:logitraw") {
+    diagnostics.error(path, "`" + metric.name + "` takes predictions for probabilities, and those of binary:logitraw are margins",
+                      "train binary:logistic, or measure auc");
+  }
   const JobParameter* slope = find_parameter(parameters, "huber_slope");
   if (metric.name == "mphe" && slope != nullptr && slope->values.size() != 1) {
     diagnostics.error(slope->path, "`mphe` is measured with each trial's own huber_slope, so that the smallest one looks best",

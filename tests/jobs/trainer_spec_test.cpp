@@ -656,6 +656,14 @@ TEST(TrainerCheck, AMetricThatMeasuresSomethingElseIsToldOf) {
               ElementsAre(StartsWith("search_space.huber_slope: `mphe` is measured with each trial's own huber_slope")));
   json["eval_metric"] = "mae";
   EXPECT_THAT(check(json, {slope}, "validation-mae", false).errors, IsEmpty());
+  json["parameters"] = {{"objective", "binary:logitraw"}};
+  for (const char* metric : {"logloss", "error@0.3"}) {
+    json["eval_metric"] = metric;
+    EXPECT_THAT(check(json, {}, std::string("validation-") + metric, false).errors,
+                ElementsAre(HasSubstr("takes predictions for probabilities, and those of binary:logitraw are margins")));
+  }
+  json["eval_metric"] = "auc";
+  EXPECT_THAT(check(json, {}, "validation-auc").errors, IsEmpty());
 }
 
 TEST(TrainerCheck, WhatXgboostRefusesTogetherIsRefusedBeforeATrial) {
