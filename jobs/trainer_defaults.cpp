@@ -65,8 +65,11 @@ bool has_medians_for_leaves(const Json& document) {
 // Where the order of prefixes is mostly that of their learning rates.
 bool tunes_eta_of_trees(const Json& document) {
   const Json* booster = find_fixed(document, "booster");
-  const bool trees = find_tuned(document, "booster") == nullptr && (booster == nullptr || *booster != "gblinear");
-  return trees && find_tuned(document, "eta") != nullptr && !has_medians_for_leaves(document);
+  const Json* tuned = find_tuned(document, "booster");
+  const Json& choices = tuned == nullptr ? Json() : member(*tuned, "values");
+  const bool linear = tuned == nullptr ? booster != nullptr && *booster == "gblinear"
+                                       : std::ranges::find(choices, Json("gblinear")) != choices.end();
+  return !linear && find_tuned(document, "eta") != nullptr && !has_medians_for_leaves(document);
 }
 
 // Whether a trial has a best round on rows that it does not train on, by one value, and a model that can be cut to it.

@@ -79,6 +79,7 @@ TEST(TrainerDefaults, AreShrinkageWhereTheLearningRateOfTreesIsTuned) {
   EXPECT_EQ(default_of(job_of({{"max_depth", {}}}, {{"eta", 0.1}})), "prefix");
   EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"booster", "gblinear"}})), "prefix");
   EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"booster", {{"values", {"gbtree", "gblinear"}}}}})), "prefix");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"booster", {{"values", {"gbtree", "dart"}}}}})), "shrinkage");
 }
 
 TEST(TrainerDefaults, ArePrefixesWhereMediansOfLeavesAreWhateverTheLearningRateIs) {
@@ -116,7 +117,7 @@ TEST(TrainerDefaults, TakeOneValueOfTheSearchSpaceForWhatItIs) {
   EXPECT_EQ(keep("gbtree"), "best shrinkage");
   EXPECT_EQ(keep({{"type", "categorical"}, {"values", {"gbtree"}}}), "best shrinkage");
   EXPECT_EQ(keep("gblinear"), "last prefix");
-  EXPECT_EQ(keep({{"type", "categorical"}, {"values", {"gbtree", "dart"}}}), "last prefix");
+  EXPECT_EQ(keep({{"type", "categorical"}, {"values", {"gbtree", "dart"}}}), "last shrinkage");
   Json document = job_of({{"objective", "binary:logistic"}}, {}, {{"type", "xgboost"}, {"data", Json::object()}});
   write_trainer_defaults(document);
   EXPECT_EQ(document["trainer"]["data"], (Json{{"validation", {{"stratify", true}}}}));
