@@ -127,7 +127,8 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
   const Result<DataDir> source = DataDir::look_at(config.data_dir);
   if (!source) return end_with(kExitUsage, describe(source.error()));
   try {
-    if (const Result<void> there = require_database(*source); !there) return end_with(kExitUsage, describe(there.error()));
+    if (const Result<void> there = require_database(*source); !there)
+      return end_with(there.error().code == ErrorCode::not_found ? kExitUsage : 1, describe(there.error()));
     if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart)
       return end_with(kExitUsage, describe(apart.error()));
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(kExitUsage, describe(made.error()));
