@@ -94,6 +94,17 @@ TEST_F(XgboostGroups, HowUnevenlyTheRanksWorkIsSavedByTheFirst) {
   }
 }
 
+TEST_F(XgboostGroups, TreesAndContributionsThatTheFirstSavesAloneDoNotKeepTheOthersWaiting) {
+  for (const char* method : {"approx", "hist"}) {
+    for (const char* collection : {"trees", "shap"}) {
+      GroupUnderTest group(tracker_, 2);
+      TrialUnderTest trial(trainer(), Json{{"eta", 0.3}, {"tree_method", method}});
+      trial.order().debug = {{"collections", {{collection, {{"save", {{"every", 1}}}}}}}, {"rules", Json::array()}};
+      EXPECT_EQ(train(group, trial, 0, 4)[0].reporter.observations.size(), 4U) << method << collection;
+    }
+  }
+}
+
 TEST_F(XgboostGroups, TheMetricIsThatOfTheModelOnTheWholeValidationData) {
   const Json document = trainer();
   GroupUnderTest group(tracker_, 3);

@@ -261,10 +261,26 @@ Result<std::string> XgboostBooster::attribute(const std::string& name) const {
 
 Result<std::string> XgboostBooster::save() { return saved(handle_.get()); }
 
-Result<XgboostBooster::Handle> XgboostBooster::slice_of(int begin, int end) const {
+Result<XgboostBooster::Handle> XgboostBooster::cut(void* booster, int begin, int end) {
   BoosterHandle slice = nullptr;
-  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), begin, end, 1, &slice)); !cut) return cut.error();
+  if (auto made = xgboost_result(XGBoosterSlice(booster, begin, end, 1, &slice)); !made) return made.error();
   return Handle(slice);
+}
+
+Result<XgboostBooster::Handle> XgboostBooster::slice_of(int begin, int end) const { return cut(handle_.get(), begin, end); }
+
+Result<XgboostBooster::Handle> XgboostBooster::slice_apart(int begin, int end) const {
+  const std::string_view method = parameter_or(parameters_, "tree_method", "hist");
+  if (method != "approx" && method != "auto") return slice_of(begin, end);
+  const auto model = saved(handle_.get());
+  if (!model) return model.error();
+  BoosterHandle made = nullptr;
+  if (auto created = xgboost_result(XGBoosterCreate(nullptr, 0, &made)); !created) return created.error();
+  const Handle copy(made);
+  if (auto loaded = xgboost_result(XGBoosterLoadModelFromBuffer(made, model->data(), model->size())); !loaded)
+    return loaded.error();
+  if (auto set = xgboost_result(XGBoosterSetParam(made, "tree_method", "hist")); !set) return set.error();
+  return cut(made, begin, end);
 }
 
 Result<std::string> XgboostBooster::save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes) {
@@ -352,7 +368,7 @@ Result<PredictedRows> XgboostBooster::predict(const XgboostMatrix& matrix, Predi
 }
 
 Result<std::vector<double>> XgboostBooster::contributions(const XgboostMatrix& matrix, int begin, int end) {
-  const auto slice = slice_of(begin, end);
+  const auto slice = slice_apart(begin, end);
   if (!slice) return slice.error();
   const auto rows = predicted(slice->get(), matrix.handle(), Prediction::contributions);
   if (!rows) return rows.error();
@@ -380,7 +396,7 @@ Result<FeatureScores> XgboostBooster::feature_scores(const std::string& kind) {
 }
 
 Result<TreeShapes> XgboostBooster::trees_of(int round) {
-  const auto slice = slice_of(round, round + 1);
+  const auto slice = slice_apart(round, round + 1);
   if (!slice) return slice.error();
   // The features' own names would stand in the JSON as they are, with quotes and whatever else they have.
   if (auto set = xgboost_result(XGBoosterSetStrFeatureInfo(slice->get(), "feature_name", nullptr, 0)); !set) return set.error();

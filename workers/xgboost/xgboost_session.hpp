@@ -135,7 +135,11 @@ class XgboostBooster {
   using Handle = std::unique_ptr<void, Free>;
 
   // A model of the rounds from `begin` to `end` alone. It has no metrics.
+  static Result<Handle> cut(void* booster, int begin, int end);
   Result<Handle> slice_of(int begin, int end) const;
+  // For one rank alone. A slice has updaters of its own from the start, and what makes those of `approx` draws their seed
+  // together with all ranks; of `hist` it does not.
+  Result<Handle> slice_apart(int begin, int end) const;
   Result<void> set_parameters(void* handle) const;
   Result<void> forget_updaters();
 
