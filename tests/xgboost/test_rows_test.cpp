@@ -164,6 +164,14 @@ TEST_F(TestRows, AreMeasuredAtRungsAloneAndAfterAPauseAlike) {
   EXPECT_TRUE(paused.model() == whole.model());
 }
 
+TEST_F(TestRows, AreMeasuredOfATrialThatIsEndedOnItsWayToALowerRungAndMayBeTheBest) {
+  TrialUnderTest trial(trainer(data_.path("test.csv")), configuration());
+  trial.order().max_resource = 3 * kRoundsOfTest;
+  const auto ended = trial.run(*worker(), 0, kRoundsOfTest, 5);
+  EXPECT_EQ(ended.result.exit, kExitStopped);
+  EXPECT_TRUE(ended.result.test_value);
+}
+
 TEST_F(TestRows, AreNotMeasuredWhereTheModelOfALowerRungStays) {
   TrialUnderTest trial(trainer(data_.path("test.csv")), configuration());
   trial.order().kept_value = 0.0;

@@ -188,9 +188,8 @@ class XgboostTraining::Segment {
   }
 
   SegmentResult finish(const char* exit) {
-    // Of one that is ended on its way the model may be its job's best if it was on the way to max_resource.
-    const bool full = spec_.keep_best && order_.until_resource == order_.max_resource;
-    if (full || training_.resource() >= order_.until_resource) {
+    // Of one that is ended on its way the model may be its job's best: a full training's, or one that met the target.
+    if (spec_.keep_best || training_.resource() >= order_.until_resource) {
       if (auto fault = measure_test()) return *fault;
     }
     // Before the checkpoint, which is the word that the segment is done.
