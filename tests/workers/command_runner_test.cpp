@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "tests/temporary_directory.hpp"
 #include "tests/text_files.hpp"
 #include "tests/workers/recording_reporter.hpp"
+#include "workers/command/reports_ahead.hpp"
 #include "workers/trial_runner.hpp"
 
 namespace tuneband::workers {
@@ -155,6 +157,60 @@ TEST_F(CommandRunnerTest, WhereReportsBeyondARungDoNotReachTheNextTheCommandGoes
   EXPECT_THAT(reporter.take_seen(),
               ElementsAre("1: loss=9", "2: loss=8", "3: loss=7", "4: loss=6", "5: loss=5", "6: loss=4", "7: loss=3"));
   EXPECT_EQ(reporter.written_into(), 2);
+}
+
+TEST_F(CommandRunnerTest, WhatWasHeldAndWhoseReportsNeverCameToTheServerIsReportedFromWhereTheServerKnowsOf) {
+  script("trap '' TERM;" + std::string(kCountingScript));
+  order.trainer["resume"] = "checkpoint";
+  EXPECT_EQ(run().exit, "completed");
+  order.from_resource = 3;
+  order.until_resource = 6;
+  EXPECT_EQ(run().exit, "completed");  // and is lost
+  runner->release();
+  reporter.take_seen();
+  order.files_epoch = 1;
+  order.epoch = 2;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=6", "5: loss=5", "6: loss=4")) << "and not 7 for 6";
+}
+
+TEST_F(CommandRunnerTest, ReportsThatAreKeptAreThoseAfterWhatTheServerKnowsAndAllOfThem) {
+  const std::string trial = dir / "trial";
+  std::filesystem::create_directories(trial + "/epochs/1/checkpoint");
+  const auto kept_after = [&](std::int64_t from) {
+    std::string found;
+    for (const protocol::Observation& report : reports_ahead(trial, 1, from)) found += std::to_string(report.resource) + " ";
+    return found;
+  };
+  keep_reports_ahead(trial, 1, {3, {{4, {{"loss", std::nan("")}}}, {6, {{"loss", 1}}}}});
+  EXPECT_EQ(kept_after(2), "") << "one of 3 may be missing";
+  EXPECT_EQ(kept_after(3), "4 6 ");
+  EXPECT_EQ(kept_after(4), "6 ");
+  EXPECT_TRUE(std::isnan(reports_ahead(trial, 1, 3).front().metrics.front().second));
+  EXPECT_TRUE(reports_ahead(trial, 2, 3).empty());
+  write_text(trial + "/epochs/1/reports_ahead.json",
+             R"({"after": 3, "reports": [{"resource": "x"}, 5, {"resource": 9, "metrics": {}}]})");
+  EXPECT_EQ(kept_after(3), "9 ") << "a trial may write there";
+  for (const char* text : {"", "[]", R"({"reports": [{"resource": 9, "metrics": {}}]})", R"({"after": 0, "reports": 3})"}) {
+    write_text(trial + "/epochs/1/reports_ahead.json", text);
+    EXPECT_EQ(kept_after(3), "") << text;
+  }
+  keep_reports_ahead(trial, 1, {});
+  EXPECT_FALSE(std::filesystem::exists(trial + "/epochs/1/reports_ahead.json"));
+}
+
+TEST_F(CommandRunnerTest, ReportsBeyondARungAreOfNoUseWithoutTheirCheckpoint) {
+  script("last=9;" + std::string(kEndingLateScript));
+  order.trainer["resume"] = "checkpoint";
+  EXPECT_EQ(run().exit, "completed");
+  runner->release();
+  std::filesystem::remove_all(dir / "trial/epochs/1/checkpoint");
+  order.files_epoch = 1;
+  order.epoch = 2;
+  reporter.take_seen();
+  EXPECT_EQ(run_until(5).exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("begin 0 at 0"));
+  EXPECT_EQ(reporter.take_seen().size(), 5U) << "all of it is trained again";
 }
 
 TEST_F(CommandRunnerTest, AReportBeyondARungThatHasNoneOfItsOwnCountsForItAfterTheCommandIsEndedToo) {

@@ -68,7 +68,8 @@ class CommandRunner final : public TrialRunner {
   }
 
  private:
-  enum class Begun { now, before };  // whether the command was started for this segment, or goes on from an earlier one
+  // Whether the command was started for this segment, there or beyond where it begins, or goes on from an earlier one.
+  enum class Begun { now, beyond, before };
 
   SegmentResult run_until_rung(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) {
     Diagnostics diagnostics;
@@ -95,11 +96,12 @@ class CommandRunner final : public TrialRunner {
       if (auto result = run_segment(order, *spec, reporter, log, Begun::before)) return *result;
       reporter.waits_for_others(false);
     }
-    if (auto result = hand_on_ahead(order, *spec, reporter, log)) return *result;
-    if (auto fault = start(order, *spec, reporter, log)) return *fault;
+    auto told = told_before(order, *spec);
+    if (!told.empty() && told.back().resource >= order.until_resource) return hand_on(order, told, reporter, log);
+    if (auto fault = start(order, told, *spec, reporter, log)) return *fault;
     reporter.writes_into(files_epoch_);
     reporter.waits_for_others(true);
-    return *run_segment(order, *spec, reporter, log, Begun::now);
+    return *run_segment(order, *spec, reporter, log, told.empty() ? Begun::now : Begun::beyond);
   }
 
   // What is held stands at or after the checkpoint that the server knows of, and before the segment's end, and the trial's files
@@ -109,8 +111,10 @@ class CommandRunner final : public TrialRunner {
            held_at_ < order.until_resource && (order.files_epoch == files_epoch_ || order.files_epoch == 0);
   }
 
-  // Gives the result when it cannot be started. `order` begins where its checkpoint is: at nothing, when that is gone.
-  std::optional<SegmentResult> start(AssignmentOrder& order, const CommandSpec& written, TrialReporter& reporter, TrialLog& log) {
+  // Gives the result when it cannot be started. `order` begins where its checkpoint is: at nothing, when that is gone. What is
+  // told of it is further, and the command goes on from there.
+  std::optional<SegmentResult> start(AssignmentOrder& order, std::vector<protocol::Observation>& told, const CommandSpec& written,
+                                     TrialReporter& reporter, TrialLog& log) {
     command_.reset();
     const Result<CommandSpec> read = with_references_read(written);
     if (!read) return SegmentResult{kExitInvalidParameters, describe(read.error())};
@@ -124,8 +128,11 @@ class CommandRunner final : public TrialRunner {
     if (order.from_resource > 0 && *begins_with == BeginsWith::nothing) {
       log.note("the checkpoint of resource " + std::to_string(order.from_resource) + " is not there any more");
       order.from_resource = reporter.checkpoint_written();
+      told.clear();
     }
-    auto process = process_of(order, spec);
+    AssignmentOrder further = order;
+    if (!told.empty()) further.from_resource = told.back().resource;
+    auto process = process_of(further, spec);
     if (!process) return SegmentResult{kExitInvalidParameters, process.error().message};
     if (const auto written_down = write_parameters(order); !written_down) return not_made(written_down.error());
     open_inbox(order, *process);
@@ -137,13 +144,14 @@ class CommandRunner final : public TrialRunner {
                            .waits_for = machine_fault(started.error())};
     }
     command_.emplace(std::move(*started), std::move(*parser), order.from_resource, spec.grace_ms);
+    command_->begin_with(told);
     if (inbox_) command_->set_listener([this](std::string_view output) { inbox_->feed(output); });
     job_ = order.job;
     trial_ = order.trial;
     trial_dir_ = order.trial_dir;
     files_epoch_ = order.epoch;
     keeps_ahead_ = keeps_ahead(order, spec);
-    log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
+    log.note("started, resource " + std::to_string(further.from_resource) + " to " + std::to_string(order.until_resource));
     return std::nullopt;
   }
 
@@ -168,41 +176,39 @@ class CommandRunner final : public TrialRunner {
   }
 
   void keep_ahead(const RunningCommand& command) const {
-    if (keeps_ahead_) keep_reports_ahead(trial_dir_, files_epoch_, command.reports_ahead());
+    if (keeps_ahead_) keep_reports_ahead(trial_dir_, files_epoch_, command.kept_reports());
   }
 
-  // Hands on what the trial's command has reported already, before it was held or ended. Gives the result when that is all of the
-  // segment: nothing is started. Else `order` begins where those reports end.
-  static std::optional<SegmentResult> hand_on_ahead(AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter,
-                                                    TrialLog& log) {
-    if (!keeps_ahead(order, spec) || order.files_epoch == 0 || order.from_resource >= order.until_resource) return std::nullopt;
-    const auto ahead = reports_ahead(order.trial_dir, order.files_epoch, order.from_resource);
+  // What the trial's command has reported beyond order.from_resource already, before it was held or ended.
+  static std::vector<protocol::Observation> told_before(const AssignmentOrder& order, const CommandSpec& spec) {
+    if (!keeps_ahead(order, spec) || order.files_epoch == 0 || order.from_resource >= order.until_resource) return {};
+    return reports_ahead(order.trial_dir, order.files_epoch, order.from_resource);
+  }
+
+  // A segment of which all is told needs no command.
+  static SegmentResult hand_on(const AssignmentOrder& order, const std::vector<protocol::Observation>& told,
+                               TrialReporter& reporter, TrialLog& log) {
     const auto debug = debug_spec_of(order, debugger::TrainerKind::command);
-    const bool all = !ahead.empty() && ahead.back().resource >= order.until_resource;
-    // A segment has one recorder, and a command that is started its own.
-    if (ahead.empty() || (debug && !all)) return std::nullopt;
     const auto recorder = debug ? make_recorder(order, debugger::TrainerKind::command, debugger::files::kGoesOn) : nullptr;
     std::optional<TensorInbox> inbox;
     if (recorder) inbox.emplace(tensors_dir(order, order.files_epoch), debug->collections);
-    log.note("resource " + std::to_string(order.from_resource) + " to " +
-             std::to_string(std::min(ahead.back().resource, order.until_resource)) + " was reported before it was held or ended");
+    log.note("resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource) +
+             " was reported before the command was held or ended");
     reporter.writes_into(order.files_epoch);
     reporter.began(order.from_resource);
-    for (const protocol::Observation& report : ahead) {
+    for (const protocol::Observation& report : told) {
       const std::int64_t resource = std::min(report.resource, order.until_resource);  // one beyond counts for it
       if (inbox) inbox->report(resource, report.metrics);
       reporter.observe(resource, report.metrics);
       reporter.checkpointed(resource);
-      order.from_resource = resource;
       if (resource == order.until_resource) break;
     }
-    if (!all) return std::nullopt;
     if (recorder) {
       inbox->take(*recorder, true);
       recorder->settle();
-      if (auto result = tell_findings(*recorder, reporter, log)) return result;
+      if (auto result = tell_findings(*recorder, reporter, log)) return *result;
     }
-    return SegmentResult{kExitCompleted, ""};
+    return {kExitCompleted, ""};
   }
 
   static std::string tensors_dir(const AssignmentOrder& order, std::int64_t epoch) {
@@ -256,6 +262,7 @@ class CommandRunner final : public TrialRunner {
     const std::int64_t begins_at = begun == Begun::before ? held_at_ : order.from_resource;
     const std::int64_t started = order.from_resource == 0 ? debugger::files::kFromNothing : debugger::files::kStartedAgain;
     const std::int64_t begin_step = begun == Begun::now ? started : debugger::files::kGoesOn;
+    command_->forget_reports(order.from_resource);
     const auto recorder = inbox_ ? make_recorder(order, debugger::TrainerKind::command, begin_step) : nullptr;
     CommandSegment segment(order, spec, *command_, reporter, log, begins_at, inbox_.get(), recorder.get());
     const End end = segment.run();

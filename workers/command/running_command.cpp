@@ -24,7 +24,8 @@ constexpr std::size_t kLastOutputMax = 64 * 1024 * 1024;  // bytes read after th
 // Bytes of output of which the reports are kept, until all of them are taken. More than a pipe holds; what goes past it is
 // printed by a command that is being ended, and only logged.
 constexpr std::size_t kReadAheadMax = 2 * 1024 * 1024;
-constexpr std::size_t kTailSize = 4096;  // bytes of output kept for messages
+constexpr std::size_t kTakenMax = 5'000;  // reports that are kept for a segment elsewhere; of more the latest
+constexpr std::size_t kTailSize = 4096;   // bytes of output kept for messages
 constexpr std::size_t kLastLinesMax = 5;
 constexpr std::size_t kLastLinesSizeMax = 1000;  // bytes
 
@@ -39,6 +40,7 @@ RunningCommand::RunningCommand(Process process, MetricParser parser, std::int64_
     : process_(std::move(process)),
       parser_(std::move(parser)),
       position_(from_resource),
+      taken_{from_resource, {}},
       grace_ms_(grace_ms),
       oom_kills_before_(os::oom_kills(os::control_groups_of(::getpid()))) {}
 
@@ -95,21 +97,38 @@ MetricReport RunningCommand::take_report() {
   reports_.pop_front();
   says_resource_ = says_resource_ || report.resource.has_value();
   said_zero_ = said_zero_ || resource == 0;
+  if (taken_.reports.size() >= kTakenMax) taken_ = {position_, {}};
+  taken_.reports.push_back({resource, report.metrics});
   position_ = std::max(position_, resource);
   last_metrics_ = report.metrics;
   report.resource = resource;
   return report;
 }
 
-std::vector<protocol::Observation> RunningCommand::reports_ahead() const {
-  std::vector<protocol::Observation> ahead;
+void RunningCommand::forget_reports(std::int64_t known) {
+  std::erase_if(taken_.reports, [known](const protocol::Observation& report) { return report.resource <= known; });
+  taken_.after = std::max(taken_.after, known);
+}
+
+KeptReports RunningCommand::kept_reports() const {
+  if (reports_.empty()) return {};
+  KeptReports kept = taken_;
   std::int64_t position = position_;
   for (const MetricReport& report : reports_) {
     const std::int64_t resource = report.resource.value_or(position + 1);
-    ahead.push_back({resource, report.metrics});
+    kept.reports.push_back({resource, report.metrics});
     position = std::max(position, resource);
   }
-  return ahead;
+  return kept;
+}
+
+void RunningCommand::begin_with(const std::vector<protocol::Observation>& reports) {
+  std::int64_t position = position_;
+  for (const protocol::Observation& report : reports) {
+    // As of one that counts, where it may have counted: whether it says its resource is not known yet.
+    reports_.push_back({report.resource == position + 1 ? std::nullopt : std::optional(report.resource), report.metrics});
+    position = std::max(position, report.resource);
+  }
 }
 
 std::string RunningCommand::last_lines() const {

@@ -13,7 +13,7 @@
 #include "os/oom_kills.hpp"
 #include "workers/command/metric_parser.hpp"
 #include "workers/command/process.hpp"
-#include "workers/protocol/sync.hpp"
+#include "workers/command/reports_ahead.hpp"
 #include "workers/trial_log.hpp"
 
 namespace tuneband::workers {
@@ -42,7 +42,12 @@ class RunningCommand {
   std::deque<MetricReport>& reports() { return reports_; }
   std::int64_t next_resource() const { return reports_.front().resource.value_or(position_ + 1); }
   MetricReport take_report();
-  std::vector<protocol::Observation> reports_ahead() const;  // what would be taken next, all of it
+  // A segment begins of which the server has all reports until `known`.
+  void forget_reports(std::int64_t known);
+  // Where there are reports that are not taken: these, and those taken since then.
+  KeptReports kept_reports() const;
+  // Before it prints any: reports of an earlier start that come first.
+  void begin_with(const std::vector<protocol::Observation>& reports);
 
   bool ended() const { return status_.has_value(); }
   const ExitStatus& status() const { return *status_; }
@@ -70,6 +75,7 @@ class RunningCommand {
   std::size_t read_ahead_ = 0;  // bytes of output since there were no reports left to take
   bool cut_ = false;            // there was too much of it: no more reports
   std::int64_t position_;
+  KeptReports taken_;
   std::int64_t grace_ms_;
   os::OomKills oom_kills_before_;  // in the worker's group: the command's own
   bool told_to_end_ = false;
