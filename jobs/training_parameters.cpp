@@ -23,11 +23,6 @@ std::string parameter_text(const std::string& name, const Json& value) {
   return format_number(number);
 }
 
-std::string documented_name(const std::string& name) {
-  const auto* known = find_xgboost_parameter(name);
-  return known == nullptr ? name : known->name;
-}
-
 // Below max_rounds the learning rate is that of the rung; the user's own text stays at max_rounds.
 void shrink(std::map<std::string, std::string>& parameters, const TrialTraining& training, double shrinkage_max) {
   constexpr double kEtaDefault = 0.3;  // XGBoost's

@@ -368,4 +368,9 @@ std::string doubt_of_weights(const XgboostObjective& objective) {
          "once";
 }
 
+std::string documented_name(const std::string& name) {
+  const auto* known = find_xgboost_parameter(name);
+  return known == nullptr ? name : known->name;
+}
+
 }  // namespace tuneband

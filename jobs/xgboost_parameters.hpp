@@ -31,6 +31,8 @@ struct XgboostParameter {
 
 // The parameter of this name or alias, or null.
 const XgboostParameter* find_xgboost_parameter(std::string_view name);
+// As XGBoost's documentation calls it first: eta of learning_rate. What XGBoost does not know keeps its name.
+std::string documented_name(const std::string& name);
 // Names and aliases, for did-you-mean.
 const std::vector<std::string>& xgboost_parameter_names();
 

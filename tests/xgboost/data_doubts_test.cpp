@@ -383,7 +383,9 @@ TEST_F(DataDoubts, MeansThatALogLinkComesToLateAreTold) {
   EXPECT_THAT(found("count:poisson", "5", Json::object(), 81), IsEmpty());
   EXPECT_THAT(found("count:poisson", "5", {{"max_delta_step", 2}}), IsEmpty());
   EXPECT_THAT(found("count:poisson", "5", {{"base_score", 1.5}}), IsEmpty());
-  EXPECT_THAT(found("count:poisson", "4", {{"eta", {{"type", "float"}, {"min", 0.01}, {"max", 0.1}}}}), SizeIs(1));
+  for (const char* eta : {"eta", "learning_rate"}) {
+    EXPECT_THAT(found("count:poisson", "4", {{eta, {{"type", "float"}, {"min", 0.01}, {"max", 0.1}}}}), SizeIs(1));
+  }
   EXPECT_THAT(found("reg:gamma", "10"), IsEmpty()) << "0.5 e^3 is 10.04";
   EXPECT_THAT(found("reg:gamma", "10.1"), SizeIs(1));
   EXPECT_THAT(found("reg:tweedie", "201"), IsEmpty()) << "0.5 e^6 is 201.7";

@@ -56,25 +56,34 @@ void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostic
                       "a fault further down is found when the first trial loads the data");
 }
 
+// Null: it is not in the search space.
+const Json& domain_of(const Json& job, const std::string& name) {
+  static const Json kNone;
+  const Json& space = member(job, "search_space");
+  if (!space.is_object()) return kNone;
+  for (const auto& [key, domain] : space.items()) {
+    if (documented_name(key) == name) return domain;
+  }
+  return kNone;
+}
+
 }  // namespace
 
 std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name) {
   for (const auto& [fixed, value] : spec.parameters) {
-    if (fixed == name) return {value};
+    if (documented_name(fixed) == name) return {value};
   }
-  const auto space = job.find("search_space");
-  if (space == job.end() || !space->is_object()) return {};
-  const Json domain = space->value(name, Json());
+  const Json& domain = domain_of(job, name);
   if (domain.is_string() || domain.is_number()) return {text_of_scalar(domain)};
   if (!domain.is_object()) return {};
   std::vector<std::string> values;
-  if (domain.contains("value")) values.push_back(text_of_scalar(domain["value"]));
+  if (domain.contains("value")) values.push_back(text_of_scalar(domain.at("value")));
   for (const Json& value : domain.value("values", Json::array())) values.push_back(text_of_scalar(value));
   return values;
 }
 
 double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise) {
-  const Json bound = member(member(member(job, "search_space"), name.c_str()), which);
+  const Json& bound = member(domain_of(job, name), which);
   if (bound.is_number()) return bound.get<double>();
   std::vector<double> numbers;
   for (const std::string& value : values_of(spec, job, name)) {
