@@ -52,7 +52,7 @@ export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis
   for (const row of byArrival) {
     const before = axis === 'resource' ? row.resourceSoFar : row.workerSecondsSoFar;
     spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
-    for (const its of row.results) {
+    for (const its of row.violation > 0 ? [] : row.results) {
       const cost = axis === 'time' ? its.at : axis === 'resource' ? its.resourceSoFar : its.workerSecondsSoFar;
       if (cost !== null) earlier.push({ cost, value: its.value, trial: row.number, counts: its.resource >= resource });
     }

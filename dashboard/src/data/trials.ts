@@ -35,7 +35,7 @@ export interface TrialRow {
   worker: string;
   resourceSoFar: number | null; // what the whole job had spent when its value came; null: not told
   workerSecondsSoFar: number | null;
-  results: readonly Result[]; // finite, meeting the constraints: of those that the best so far may be made of, all; in order
+  results: readonly Result[]; // finite: all of those that the best so far may be made of, in order
   note: string;
 }
 
@@ -46,7 +46,7 @@ export function valueOf(row: TrialRow): number | null {
 
 function resultOf(row: TrialRow): Result[] {
   const value = valueOf(row);
-  if (row.arrived === null || value === null || !Number.isFinite(value) || row.violation > 0) return [];
+  if (row.arrived === null || value === null || !Number.isFinite(value)) return [];
   return [{ at: row.arrived, value, resource: row.objectiveResource, resourceSoFar: row.resourceSoFar, workerSecondsSoFar: row.workerSecondsSoFar }];
 }
 
@@ -97,7 +97,8 @@ export class TrialTable {
     row.arrived ??= now?.at ?? before?.arrived ?? null;
     row.resourceSoFar ??= now?.resource ?? before?.resourceSoFar ?? null;
     row.workerSecondsSoFar ??= now?.workerSeconds ?? before?.workerSecondsSoFar ?? null;
-    if (before && row.results.length === 0) row.results = arrives ? [...before.results, ...resultOf(before)] : before.results;
+    if (before && row.results.length === 0) row.results = before.results;
+    if (now) row.results = [...row.results, ...resultOf(row)];
     const index = known ?? this.rows.length;
     this.rows[index] = row;
     this.rowOf.set(row.number, index);

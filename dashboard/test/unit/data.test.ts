@@ -135,6 +135,17 @@ test('a trial that comes to its next rung while it is looked at keeps what it ha
   table.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.8, objectiveResource: 3, ended: null }), {}, told(3));
   table.put(rowOf({ number: 0, state: 'completed', rung: 1, objective: 0.7, objectiveResource: 9, ended: 5 }), {}, told(5));
   assert.deepEqual(bestSoFar(table.rows, judged('maximize', 9, true), 'time', 9).steps, [{ cost: 2, value: 0.8, trial: 0 }]);
+  table.put(rowOf({ number: 0, state: 'completed', rung: 1, objective: 0.7, objectiveResource: 9, violation: 1, ended: 5 }), {}, told(5));
+  assert.deepEqual(bestSoFar(table.rows, judged('maximize', 9, true), 'time', 9).steps, [], 'what breaks a constraint further on is gone');
+});
+
+test('a value that is told before its trial has arrived counts from its arrival', () => {
+  const table = tableOf([]);
+  const told = (at: number) => ({ at, resource: at, workerSeconds: at });
+  table.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.8, objectiveResource: 3, ended: null }), {}, told(3));
+  table.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.9, objectiveResource: 9, ended: null }), {}, told(50));
+  table.put(rowOf({ number: 0, state: 'completed', rung: 1, objective: 0.9, objectiveResource: 9, ended: 50 }), {}, told(50));
+  assert.deepEqual(bestSoFar(table.rows, judged('maximize', 9, true), 'time', 60).steps.map((step) => [step.cost, step.value]), [[3, 0.8], [50, 0.9]]);
 });
 
 test('where rungs compare the best so far is what trials keep, from any rung, as the server ranks them', () => {
