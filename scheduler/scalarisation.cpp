@@ -54,14 +54,16 @@ Scalarisation::Scalarisation(const JobSpec& spec, const std::vector<DecisionRow>
     for (std::size_t objective = 0; objective < columns.size(); ++objective) columns[objective].push_back(values[objective]);
   }
   const std::vector<double> weights = random_weights(spec.sampler.seed, era_, columns.size());
+  const bool from_median = spec.sampler.type == SamplerType::tpe || spec.sampler.type == SamplerType::bohb;
   for (std::size_t objective = 0; objective < columns.size(); ++objective) {
     const Goal goal = objective == 0 ? spec.objective.goal : spec.more_objectives[objective - 1].goal;
     Axis axis{goal == Goal::maximize, 0, 1, weights[objective]};
     std::vector<double>& column = columns[objective];
     std::sort(column.begin(), column.end());
     if (!column.empty()) {
-      axis.middle = quantile(column, 0.5);
-      const double spread = quantile(column, 0.75) - quantile(column, 0.25);
+      axis.origin = from_median ? quantile(column, 0.5) : axis.maximize ? column.back() : column.front();
+      double spread = quantile(column, 0.75) - quantile(column, 0.25);
+      if (spread == 0) spread = column.back() - column.front();  // most of them are the same
       if (spread > 0 && std::isfinite(spread)) axis.spread = spread;
     }
     axes_.push_back(axis);
@@ -75,7 +77,7 @@ double Scalarisation::cost(const DecisionRow& decision) const {
   double sum = 0;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const Axis& axis = axes_[i];
-    const double score = axis.weight * (axis.maximize ? -1 : 1) * (values[i] - axis.middle) / axis.spread;
+    const double score = axis.weight * (axis.maximize ? -1 : 1) * (values[i] - axis.origin) / axis.spread;
     worst = std::max(worst, score);
     sum += score;
   }

@@ -188,15 +188,15 @@ def median_rule(q):
 
 
 def scales(q):
-    """Median and distance between the quartiles of each column of the rows that are finite, as orders of what was measured."""
+    """Best value and distance between the quartiles of each column of the rows that are finite, as what was measured."""
     rows = np.array([row for row in q["rows"] if row is not None and np.isfinite(row).all()])
-    low, middle, high = np.quantile(rows, (0.25, 0.5, 0.75), axis=0, method="lower")
-    return {"middle": middle.tolist(), "spread": (high - low).tolist()}
+    low, high = np.quantile(rows, (0.25, 0.75), axis=0, method="lower")
+    return {"origin": np.where(q["maximize"], rows.max(axis=0), rows.min(axis=0)).tolist(), "spread": (high - low).tolist()}
 
 
 def chebyshev(q):
     """Knowles 2006, formula 2: the augmented Chebyshev scalarisation, of costs in units of their scales."""
-    costs = np.where(q["maximize"], -1, 1) * (np.array(q["rows"]) - q["middle"]) / q["spread"]
+    costs = np.where(q["maximize"], -1, 1) * (np.array(q["rows"]) - q["origin"]) / q["spread"]
     weighted = costs * q["weights"]
     return (weighted.max(axis=1) + 0.05 * weighted.sum(axis=1)).tolist()
 

@@ -36,14 +36,14 @@ std::vector<double> values_of(Draws& draws, std::size_t objectives) {
 }
 
 struct Scales {
-  std::vector<double> middle, spread;
+  std::vector<double> origin, spread;
 };
 
-// Where one objective is its spread worse than its median and the others are at theirs, the cost is 1.05 times its weight.
+// Where one objective is its spread worse than its best value and the others are at theirs, the cost is 1.05 times its weight.
 std::vector<double> weights_of(const Scalarisation& scalarisation, const Scales& scales, const std::vector<Goal>& goals) {
   std::vector<double> weights;
   for (std::size_t i = 0; i < goals.size(); ++i) {
-    std::vector<double> values = scales.middle;
+    std::vector<double> values = scales.origin;
     values[i] += goals[i] == Goal::maximize ? -scales.spread[i] : scales.spread[i];
     weights.push_back(scalarisation.cost(result(values)) / 1.05);
   }
@@ -64,18 +64,18 @@ TEST(ScalarisationReference, IsTheAugmentedChebyshevCostWhateverTheGoals) {
       if (i == 3) decisions.back().value.reset();
       if (i < 20) rows.push_back(i == 3 || i == 9 ? Json(nullptr) : Json(values));
     }
-    const Json answer = reference({{"what", "scales"}, {"rows", rows}});
-    const Scales scales{answer["middle"].get<std::vector<double>>(), answer["spread"].get<std::vector<double>>()};
+    Json maximize = Json::array();
+    for (const Goal goal : goals) maximize.push_back(goal == Goal::maximize);
+    const Json answer = reference({{"what", "scales"}, {"rows", rows}, {"maximize", maximize}});
+    const Scales scales{answer["origin"].get<std::vector<double>>(), answer["spread"].get<std::vector<double>>()};
     const Scalarisation scalarisation(objectives(goals, 11), decisions);
     const std::vector<double> weights = weights_of(scalarisation, scales, goals);
     std::vector<std::vector<double>> at;
     for (int i = 0; i < 40; ++i) at.push_back(values_of(draws, goals.size()));
-    Json maximize = Json::array();
-    for (const Goal goal : goals) maximize.push_back(goal == Goal::maximize);
     const Json costs = reference({{"what", "chebyshev"},
                                   {"rows", at},
                                   {"maximize", maximize},
-                                  {"middle", scales.middle},
+                                  {"origin", scales.origin},
                                   {"spread", scales.spread},
                                   {"weights", weights}});
     for (std::size_t i = 0; i < at.size(); ++i) EXPECT_NEAR(scalarisation.cost(result(at[i])), costs[i].get<double>(), 1e-9) << i;

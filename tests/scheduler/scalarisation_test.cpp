@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace tuneband {
 namespace {
@@ -49,14 +50,49 @@ TEST(Scalarisation, WhatIsBetterInOneObjectiveAloneCostsLess) {
 }
 
 // Of losses the median is 2 and the quartiles lie 2 apart; of accuracies 0.6 and 0.2.
-TEST(Scalarisation, AResultCostsByItsDistanceFromTheMediansInQuartiles) {
-  const Scalarisation scalarisation(two_objectives(), {result(1, 0.7), result(4, 0.9), result(3, 0.5), result(2, 0.6)});
-  EXPECT_EQ(scalarisation.cost(result(2, 0.6)), 0);
-  const double of_loss = scalarisation.cost(result(2 + 2, 0.6));
-  const double of_accuracy = scalarisation.cost(result(2, 0.6 - 0.2));
-  EXPECT_GT(of_loss, 0);
-  EXPECT_GT(of_accuracy, 0);
-  EXPECT_NEAR(of_loss + of_accuracy, 1.05, 1e-12) << "for the weights are 1 in all";
+TEST(Scalarisation, AResultCostsByItsDistanceFromTheBestValuesInQuartilesOrForDensitiesFromTheMedians) {
+  JobSpec spec = two_objectives();
+  for (const SamplerType type : {SamplerType::automatic, SamplerType::gp, SamplerType::tpe, SamplerType::bohb}) {
+    spec.sampler.type = type;
+    const bool density = type == SamplerType::tpe || type == SamplerType::bohb;
+    const double loss = density ? 2 : 1;
+    const double accuracy = density ? 0.6 : 0.9;
+    const Scalarisation scalarisation(spec, {result(1, 0.7), result(4, 0.9), result(3, 0.5), result(2, 0.6)});
+    EXPECT_EQ(scalarisation.cost(result(loss, accuracy)), 0);
+    const double of_loss = scalarisation.cost(result(loss + 2, accuracy));
+    const double of_accuracy = scalarisation.cost(result(loss, accuracy - 0.2));
+    EXPECT_GT(of_loss, 0);
+    EXPECT_GT(of_accuracy, 0);
+    EXPECT_NEAR(of_loss + of_accuracy, 1.05, 1e-12) << "for the weights are 1 in all";
+  }
+}
+
+// One end of a front costs least where its own objective weighs nearly all, and else the other.
+TEST(Scalarisation, WeightsChooseBetweenTheEndsOfAFront) {
+  std::vector<DecisionRow> front;
+  for (int i = 0; i <= 40; ++i) front.push_back(result(i / 40.0, i / 40.0));  // loss against accuracy
+  std::set<int> best;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    JobSpec spec = two_objectives();
+    spec.sampler.seed = seed;
+    const Scalarisation scalarisation(spec, front);
+    int least = 0;
+    for (int i = 1; i <= 40; ++i) {
+      if (scalarisation.cost(front[static_cast<std::size_t>(i)]) < scalarisation.cost(front[static_cast<std::size_t>(least)]))
+        least = i;
+    }
+    best.insert(std::min(3, least / 10));
+  }
+  EXPECT_EQ(best.size(), 4U) << "of its four quarters all";
+}
+
+TEST(Scalarisation, AnObjectiveThatIsMostlyTheSameWeighsByItsRange) {
+  std::vector<DecisionRow> decisions;
+  for (int i = 0; i < 38; ++i) decisions.push_back(result(i, i < 36 ? 1e6 : 1e6 + 100));
+  const Scalarisation scalarisation(two_objectives(), decisions);
+  const double a_range = scalarisation.cost(result(0, 1e6)) - scalarisation.cost(result(0, 1e6 + 100));
+  EXPECT_GT(a_range, 0);
+  EXPECT_LE(a_range, 1.05) << "and not by its units";
 }
 
 TEST(Scalarisation, UnitsOfAnObjectiveDoNotMatter) {
