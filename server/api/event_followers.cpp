@@ -11,6 +11,9 @@ namespace {
 
 constexpr int kEventsAtOnce = 500;
 constexpr std::size_t kQueuedBytesMax = 256 * 1024;  // then the client takes some before more is read
+// Of all followers: of the reads that may wait (ReadThread::kWaitingMax) most are for who asks for something.
+constexpr std::size_t kReadsAtOnce = 32;
+static_assert(kReadsAtOnce * 10 < ReadThread::kWaitingMax);
 
 }  // namespace
 
@@ -38,8 +41,25 @@ void EventFollowers::on_committed(std::span<const Write> writes) {
 
 void EventFollowers::advance(const std::shared_ptr<Follower>& follower) {
   follower->again = follower->reading || follower->stream->queued_bytes() > kQueuedBytesMax;
-  if (follower->again || !follower->stream->open()) return;
+  if (follower->again || follower->queued || !follower->stream->open()) return;
+  follower->queued = true;
+  queue_.push_back(follower);
+  read_for_next();
+}
+
+void EventFollowers::read_for_next() {
+  while (reads_under_way_ < kReadsAtOnce && !queue_.empty()) {
+    const auto follower = queue_.front().lock();
+    queue_.pop_front();
+    if (!follower) continue;
+    follower->queued = false;
+    if (follower->stream->open()) read_for(follower);
+  }
+}
+
+void EventFollowers::read_for(const std::shared_ptr<Follower>& follower) {
   follower->reading = true;
+  ++reads_under_way_;
   const auto read = [job = follower->job, after = follower->after](Reader& reader) -> Result<Found> {
     // Without a place to begin the newest is asked for, and nothing of it is told.
     Found found{reader.events_after({after.value_or(0), job, after ? kEventsAtOnce : 0}), ""};
@@ -49,9 +69,14 @@ void EventFollowers::advance(const std::shared_ptr<Follower>& follower) {
   };
   reads_.run(read, [this, follower](const Result<Found>& found) {
     follower->reading = false;
-    if (!found) return follower->stream->end();  // it comes again
-    tell(*follower, *found);
-    if (follower->again || found->after.events.size() == kEventsAtOnce) advance(follower);
+    --reads_under_way_;
+    if (!found) {
+      follower->stream->end();  // it comes again
+    } else {
+      tell(*follower, *found);
+      if (follower->again || found->after.events.size() == kEventsAtOnce) advance(follower);
+    }
+    read_for_next();
   });
 }
 

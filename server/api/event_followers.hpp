@@ -8,6 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,7 +36,8 @@ class EventFollowers {
     std::optional<std::int64_t> after;  // nothing: not known yet what the newest is
     std::shared_ptr<HttpStream> stream;
     bool reading = false;
-    bool again = false;  // there is more since
+    bool again = false;   // there is more since
+    bool queued = false;  // waits for its turn to be read for
   };
 
   struct Found {
@@ -45,10 +47,14 @@ class EventFollowers {
 
   void advance(const std::shared_ptr<Follower>& follower);
   static void tell(Follower& follower, const Found& found);
+  void read_for(const std::shared_ptr<Follower>& follower);
+  void read_for_next();
   bool beat();
 
   ReadThread& reads_;
   std::vector<std::shared_ptr<Follower>> followers_;
+  std::deque<std::weak_ptr<Follower>> queue_;
+  std::size_t reads_under_way_ = 0;
   Heartbeat heartbeat_;
 };
 

@@ -198,6 +198,20 @@ TEST_F(ApiEventLogTest, AFollowerOfAQuietJobHasNoGapWhileOnlyOthersArePruned) {
   EXPECT_NE(blocks[0].find("job_stopping"), std::string::npos) << blocks[0];
 }
 
+TEST_F(ApiEventLogTest, ManyFollowersAreToldOfEachEventAlthoughFewAreReadForAtOnce) {
+  std::vector<RawClient> followers;
+  for (int i = 0; i < 100; ++i) followers.push_back(follow(""));
+  for (RawClient& follower : followers) ASSERT_EQ(read(follower, 1).size(), 1u);  // where it begins
+  for (const char* name : {"first", "second"}) {
+    submit(job_document(name));
+    for (RawClient& follower : followers) {
+      const auto blocks = read(follower, 1);
+      ASSERT_EQ(blocks.size(), 1u);
+      EXPECT_EQ(data_of(blocks[0]).at("job_name"), name);
+    }
+  }
+}
+
 TEST_F(ApiEventLogTest, FollowersAreLetGoWhenTheServerEnds) {
   RawClient follower = follow("");
   read(follower, 1);
