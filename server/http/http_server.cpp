@@ -66,7 +66,12 @@ HttpServer::HttpServer(asio::io_context& loop, const tcp::endpoint& listen, Http
   listener_->accept();
 }
 
-HttpServer::~HttpServer() { close(); }
+// What is zipped comes back to the loop, which ends after this.
+HttpServer::~HttpServer() {
+  close();
+  service_->zipper.stop();
+  service_->zipper.join();
+}
 
 std::uint16_t HttpServer::port() const { return listener_->port(); }
 std::size_t HttpServer::connections() const { return service_->connections->open(); }

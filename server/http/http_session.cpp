@@ -208,10 +208,12 @@ void HttpSession::wait_for_client() {
 
 // Takes in what it has sent ahead, behind which its end would not be seen.
 bool HttpSession::client_closed() {
-  const auto room = buffer_.prepare(buffer_.max_size() - buffer_.size());
+  constexpr std::size_t kTakenAtOnce = 4096;
+  const auto room = buffer_.prepare(std::min(kTakenAtOnce, buffer_.max_size() - buffer_.size()));
   if (room.size() == 0) return false;
   const ssize_t got = ::recv(stream_.socket().native_handle(), room.data(), room.size(), MSG_DONTWAIT);
   if (got > 0) buffer_.commit(static_cast<std::size_t>(got));
+  hold_memory();
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
