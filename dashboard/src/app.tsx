@@ -49,7 +49,7 @@ export function App(): JSX.Element {
         )}
         <button type="button" class="quiet theme" onClick={() => chooseTheme(theme.next)} title={theme.caption} aria-label={theme.caption}>◐</button>
       </header>
-      <main id="main" tabIndex={-1}><Panel key={place.value.path.join('/')}><Page /></Panel></main>
+      <main id="main" tabIndex={-1}><Panel key={place.value.path.slice(0, 2).join('/')}><Page /></Panel></main>
     </>
   );
 }

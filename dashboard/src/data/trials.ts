@@ -68,6 +68,7 @@ export class TrialTable {
   readonly parameters = new Map<string, (ParameterValue | null)[]>(); // by row
   private readonly rowOf = new Map<number, number>();
   private readonly derived = new Map<string, unknown>(); // of this version
+  private unsettled: TrialRow[] = []; // told of before what the job has spent with them
 
   // `leftOut`: trials of the job that are not in here.
   constructor(
@@ -99,6 +100,7 @@ export class TrialTable {
     row.workerSecondsSoFar ??= now?.workerSeconds ?? before?.workerSecondsSoFar ?? null;
     if (before && row.results.length === 0) row.results = before.results;
     if (now) row.results = [...row.results, ...resultOf(row)];
+    if (now) this.unsettled.push(row);
     const index = known ?? this.rows.length;
     this.rows[index] = row;
     this.rowOf.set(row.number, index);
@@ -106,6 +108,16 @@ export class TrialTable {
       if (!this.parameters.has(name)) this.parameters.set(name, new Array<ParameterValue | null>(index).fill(null));
     }
     for (const [name, column] of this.parameters) column[index] = configuration[name] ?? null;
+  }
+
+  // What the job has spent is told after the trials by which it has grown.
+  settle(resource: number, workerSeconds: number): void {
+    for (const row of this.unsettled) {
+      row.resourceSoFar = resource;
+      row.workerSecondsSoFar = workerSeconds;
+      row.results = row.results.map((its, index) => (index + 1 < row.results.length ? its : { ...its, resourceSoFar: resource, workerSecondsSoFar: workerSeconds }));
+    }
+    this.unsettled = [];
   }
 
   // All rows at once, of a table that has none.

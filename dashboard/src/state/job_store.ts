@@ -124,7 +124,12 @@ export class JobStore {
       missed: () => this.reload(),
     });
     const { events } = this;
-    events.state.subscribe((state) => { this.stream.value = state; });
+    // What happened while nobody listened is told with the moment and the costs of now: it is asked for instead.
+    events.state.subscribe((state) => {
+      const before = this.stream.peek();
+      this.stream.value = state;
+      if (state === 'live' && (before === 'resting' || before === 'lost')) this.reload();
+    });
     return new Promise((resolve) => {
       const stop = events.state.subscribe((state) => {
         if (state !== 'live' && state !== 'over') return;
@@ -145,6 +150,7 @@ export class JobStore {
   private onJob(job: Job): void {
     const before = this.job.value;
     if (before) this.job.value = { ...before, ...job };
+    this.trials.value?.settle(job.resource_spent, job.training_seconds);
     if (!ended(job)) return this.refreshSummary();
     this.events?.close();
     this.stream.value = 'over';

@@ -139,6 +139,19 @@ test('a trial that comes to its next rung while it is looked at keeps what it ha
   assert.deepEqual(bestSoFar(table.rows, judged('maximize', 9, true), 'time', 9).steps, [], 'what breaks a constraint further on is gone');
 });
 
+test('a trial that is told of before what its job has spent with it counts with that', () => {
+  const table = tableOf([]);
+  const put = (number: number, spent: number) => table.put(rowOf({ number, state: 'completed', objective: number + 1, objectiveResource: 9 }), {}, { at: number, resource: spent, workerSeconds: spent });
+  put(0, 0);
+  table.settle(9, 0.9);
+  put(1, 9);
+  table.settle(18, 1.8);
+  for (const axis of ['resource', 'worker_time'] as const) {
+    const scale = axis === 'resource' ? 1 : 10;
+    assert.deepEqual(bestSoFar(table.rows, judged('maximize', 9), axis, 9).steps.map((step) => step.cost * scale), [9, 18]);
+  }
+});
+
 test('a value that is told before its trial has arrived counts from its arrival', () => {
   const table = tableOf([]);
   const told = (at: number) => ({ at, resource: at, workerSeconds: at });
