@@ -179,12 +179,7 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 Result<HttpClient> HttpClient::create(std::string_view url) {
   auto address = read_http_address(url);
   if (!address) return address.error();
-  try {
-    return HttpClient(std::make_unique<Connection>(std::move(*address)));
-  } catch (const boost::system::system_error& failure) {
-    return Error{ErrorCode::unavailable, "no connection can be made: " + failure.code().message(), "",
-                 "raise the limit: ulimit -n"};
-  }
+  return HttpClient(std::make_unique<Connection>(std::move(*address)));
 }
 
 Result<HttpResponse> HttpClient::request(std::string_view method, std::string_view target, std::string_view body,

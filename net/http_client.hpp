@@ -26,7 +26,7 @@ struct HttpResponse {
 
 class HttpClient {
  public:
-  // `url` like "http://127.0.0.1:7070". Errors: not an http URL; `unavailable`: no file handle is left.
+  // `url` like "http://127.0.0.1:7070". Errors: not an http URL.
   static Result<HttpClient> create(std::string_view url);
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;

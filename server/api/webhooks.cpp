@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 #include <chrono>
 #include <variant>
 
 #include "core/text.hpp"
+#include "os/fault_text.hpp"
 #include "server/http/request_rules.hpp"
 #include "server/log.hpp"
 #include "server/monotonic_clock.hpp"
@@ -141,16 +143,26 @@ void Webhooks::add(const WebhookCall& call) {
   call_next(call.url);
 }
 
+Result<std::shared_ptr<net::HttpClient>> connection_for(const debugger::Webhook& hook) {
+  try {
+    auto client = net::HttpClient::create("http://" + hook.authority());
+    if (!client) return client.error();
+    return std::make_shared<net::HttpClient>(std::move(*client));
+  } catch (const boost::system::system_error& failure) {
+    return Error{ErrorCode::unavailable, os::fault_text(failure), "", ""};
+  }
+}
+
 void Webhooks::call_next(const std::string& url) {
   Receiver& receiver = receivers_.at(url);
   if (receiver.busy || closed_) return;
   if (receiver.waiting.empty()) return static_cast<void>(receivers_.erase(url));
   receiver.busy = true;
   const Waiting& first = receiver.waiting.front();
-  auto client = net::HttpClient::create("http://" + first.hook.authority());
-  if (!client) return answered(url, client.error());
   // A connection a call: the one before may be minutes old.
-  receiver.client = std::make_shared<net::HttpClient>(std::move(*client));
+  const auto client = connection_for(first.hook);
+  if (!client) return answered(url, client.error());
+  receiver.client = *client;
   std::vector<net::HttpHeader> headers = {{"Content-Type", "application/cloudevents+json"},
                                           {"Connection", "close"},
                                           {"webhook-id", first.call.id},

@@ -41,6 +41,9 @@ struct WebhookOptions {
 
 bool may_be_called(const WebhookOptions& options, const debugger::Webhook& hook);
 
+// Errors: `unavailable`: no file handle is left.
+Result<std::shared_ptr<net::HttpClient>> connection_for(const debugger::Webhook& hook);
+
 // Faults of a document's rules whose web hooks may not be called by this server.
 void check_webhooks(const WebhookOptions& options, const debugger::DebugSpec& spec, Diagnostics& found);
 

@@ -1,12 +1,15 @@
 // Findings told to web hooks: the receiver is a real server on a loopback port.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <future>
 #include <mutex>
 #include <optional>
 
+#include "os/unique_fd.hpp"
 #include "server/api/webhooks.hpp"
 #include "tests/http/api_fixture.hpp"
 #include "tests/net/loopback_server.hpp"
@@ -108,6 +111,18 @@ TEST(AllowedWebhooks, AreHostsHoweverTheyAreWrittenWithOnePortOrAny) {
   EXPECT_TRUE(allows("[0:0::1]:9", "http://[::1]:9/x"));
   EXPECT_FALSE(allows("[::1]:9", "http://[::1]/x"));
   EXPECT_FALSE(allows("[::1]", "http://[::2]/x"));
+}
+
+TEST(WebhookConnection, WithoutAFileHandleThereIsNone) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = os::UniqueFd(::dup(STDIN_FILENO)).get();
+  const rlimit all_taken{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &all_taken), 0);
+  const auto connection = server::connection_for(*debugger::parse_webhook("http://127.0.0.1:1/"));
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, ErrorCode::unavailable);
 }
 
 TEST_F(ApiWebhooksTest, AFindingIsToldOnceItIsThere) {

@@ -1,15 +1,12 @@
 #include "net/http_client.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <future>
 #include <mutex>
 
-#include "os/unique_fd.hpp"
 #include "tests/net/loopback_server.hpp"
 #include "tests/net/slow_names.hpp"
 
@@ -22,18 +19,6 @@ using test::LoopbackServer;
 constexpr std::int64_t kPatienceMs = 30'000;  // never waited for where all is well
 
 HttpClient client_of(const LoopbackServer& server) { return std::move(*HttpClient::create(server.url())); }
-
-TEST(HttpClient, WithoutAFileHandleThereIsNone) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const int next = os::UniqueFd(::dup(STDIN_FILENO)).get();
-  const rlimit all_taken{static_cast<rlim_t>(next), before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &all_taken), 0);
-  const auto client = HttpClient::create("http://127.0.0.1:1");
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  ASSERT_FALSE(client);
-  EXPECT_EQ(client.error().code, ErrorCode::unavailable);
-}
 
 TEST(HttpClient, SendsMethodTargetAndBodyAndKeepsTheConnection) {
   LoopbackServer server([](const LoopbackServer::Request& request) {
