@@ -74,7 +74,7 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
 
 Finished list_trials(Session session, const TrialsOptions& options) {
   std::string query = "sort=" + percent_encoded(options.sort);
-  if (!options.state.empty()) query += "&state=" + options.state;
+  if (!options.state.empty()) query += "&state=" + percent_encoded(options.state);
   const auto items = session.api.get_list(job_path(options.job) + "/trials?" + query, "trials", options.limit);
   if (!items) return items.error();
   if (session.console.json()) {

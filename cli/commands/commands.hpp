@@ -142,7 +142,7 @@ Finished join_models(Session session, const EnsembleOptions& options);
 struct ExportOptions {
   std::string job;
   std::string output;   // "": standard output
-  bool csv = true;      // else JSON
+  bool csv = false;     // else JSON
   bool curves = false;  // a table of learning curves, as `simulate` reads it
 };
 Finished export_job(Session session, const ExportOptions& options);

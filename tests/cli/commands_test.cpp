@@ -386,7 +386,7 @@ TEST_F(Commands, APipeGetsALogAndAnExportByteForByte) {
   server_.answer("GET /v1/jobs/7/trials/3/log", raw);
   server_.answer("GET /v1/jobs/7/analytics?format=csv", raw);
   ASSERT_TRUE(show_log(session(), {.job = "7", .trial = 3}));
-  ASSERT_TRUE(export_job(session(), {.job = "7", .output = ""}));
+  ASSERT_TRUE(export_job(session(), {.job = "7", .output = "", .csv = true}));
   EXPECT_EQ(out_.str(), raw + raw);
 }
 
@@ -420,7 +420,7 @@ TEST_F(Commands, ListFollowsThePages) {
 }
 
 TEST_F(Commands, TrialsHaveAColumnForEachParameter) {
-  server_.answer("GET /v1/jobs/7/trials?sort=objective&state=stopped,completed&limit=2",
+  server_.answer("GET /v1/jobs/7/trials?sort=objective&state=stopped%2Ccompleted&limit=2",
                  test::recorded_reply("trials_best").dump());
   ASSERT_TRUE(list_trials(session(), {"7", "stopped,completed", "objective", 2}));
   EXPECT_EQ(out_.str(),

@@ -308,8 +308,12 @@ TEST_F(Run, AKeptDirectoryIsLookedAtWithoutItsServerAndStaysAsItIs) {
   Child log = start({"logs", "steps", "0", "--data-dir", "kept"});
   EXPECT_EQ(log.wait(), 0);
   EXPECT_NE(log.said().find("step=1 loss="), std::string::npos) << "logs are read where they are";
-  for (const std::vector<std::string>& reading : std::vector<std::vector<std::string>>{
-           {"list"}, {"trials", "steps"}, {"explain", "steps", "0"}, {"importance", "steps"}, {"export", "steps"}}) {
+  for (const std::vector<std::string>& reading : std::vector<std::vector<std::string>>{{"list"},
+                                                                                       {"trials", "steps"},
+                                                                                       {"explain", "steps", "0"},
+                                                                                       {"importance", "steps"},
+                                                                                       {"export", "steps"},
+                                                                                       {"export", "steps", "--json"}}) {
     std::vector<std::string> arguments = reading;
     arguments.insert(arguments.end(), {"--data-dir", "kept"});
     Child child = start(arguments);
