@@ -89,9 +89,11 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
   }
 }
 
-Finished run_on(Session session, const JobFile& file, const RunOptions& options, const Interrupts& interrupts) {
+// `submitted`: there is a job from here on.
+Finished run_on(Session session, const JobFile& file, const RunOptions& options, const Interrupts& interrupts, bool& submitted) {
   const auto answer = submit_file(session, file);
   if (!answer) return answer.error();
+  submitted = true;
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
   const auto end = watch_and_stop(session, job, options, interrupts);
@@ -147,8 +149,9 @@ Finished run_job(Console& console, const RunOptions& options) {
   if (!api) return api.error();
 
   console.name_commands_with(directory->path);
-  auto finished = run_on({*api, console}, *file, options, interrupts);
-  const bool refused = !finished && finished.error().exit_status == kExitBadInput;
+  bool submitted = false;
+  auto finished = run_on({*api, console}, *file, options, interrupts, submitted);
+  const bool refused = !submitted && !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {
     return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},
                    kExitUnreachable};
