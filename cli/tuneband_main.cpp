@@ -32,6 +32,10 @@ cli::Finished run(const cli::Command& command, cli::Console& console) {
     return cli::bad_input(tuneband::os::fault_text(failure));
   } catch (const boost::system::system_error& failure) {
     return cli::bad_input(tuneband::os::fault_text(failure));
+  } catch (const tuneband::Json::exception& failure) {
+    return cli::Failure{{{tuneband::ErrorCode::internal, std::string("an answer cannot be read: ") + failure.what(), "",
+                          "is it a tuneband-server, and as new as this program?"}},
+                        cli::kExitFailed};
   }
 }
 
