@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -31,6 +32,14 @@ Table plan_table(const Plan& plan, const std::string& resource_name) {
     table.add_row(std::move(row));
   }
   return table;
+}
+
+std::string resource_text(const Plan& plan, const std::string& resource_name) {
+  const std::int64_t whole = plan.total_resource_without_stopping;
+  const std::int64_t saved = whole - plan.total_resource;
+  const std::string share = format_percent(static_cast<double>(std::abs(saved)), static_cast<double>(whole));
+  return fmt::format("{}{}; {} if every trial ran to the end: {} {}", plan.exact ? "" : "about ",
+                     format_resource(plan.total_resource, resource_name), whole, share, saved < 0 ? "more" : "saved");
 }
 
 std::string trials_text(const Plan& plan) {
@@ -73,12 +82,9 @@ Finished show_plan(Console& console, const PlanOptions& options) {
     return kExitOk;
   }
   console.print_table(plan_table(plan, unit));
+  if (plan.brackets_left_out > 0) console.print(fmt::format("and {} more", format_count(plan.brackets_left_out, "bracket")));
   console.field("trials", trials_text(plan));
-  console.field("resource",
-                fmt::format("{}{}; {} if every trial ran to the end: {} saved", plan.exact ? "" : "about ",
-                            format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
-                            format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
-                                           static_cast<double>(plan.total_resource_without_stopping))));
+  console.field("resource", resource_text(plan, unit));
   if (plan.model_resource > 0) {
     console.field("", fmt::format("of that about {} where the sampler's model expects to learn most, in trials of its choice",
                                   format_resource(plan.model_resource, unit)));
