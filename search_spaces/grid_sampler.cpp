@@ -47,8 +47,13 @@ GridSampler::GridSampler(const SearchSpace& space, std::uint64_t seed, int point
 
 Configuration GridSampler::suggest(std::int64_t index, const History&) {
   TUNEBAND_CHECK(index >= 0 && static_cast<std::uint64_t>(index) < size_, "the grid has no such configuration");
-  std::uint64_t position = permuted(static_cast<std::uint64_t>(index), size_, seed_);
+  const auto at = static_cast<std::uint64_t>(index);
   Configuration configuration;
+  if (size_ == kSaturated) {
+    for (const std::size_t root : roots_) decode(root, random_bits(seed_, {at, root}) % axes_[root].count, configuration);
+    return configuration;
+  }
+  std::uint64_t position = permuted(at, size_, seed_);
   for (const std::size_t root : roots_) {
     decode(root, position % axes_[root].count, configuration);
     position /= axes_[root].count;

@@ -66,7 +66,7 @@ class GridSampler final : public Sampler {
   GridSampler(const SearchSpace& space, std::uint64_t seed, int points);
   Configuration suggest(std::int64_t index, const History& history) override;
   bool is_quick() const override { return true; }
-  // A grid of more than kGridSizeMax counts as so large; the sampler then visits so many of its configurations.
+  // A grid of kGridSizeMax and more counts as so large, and is drawn from at random.
   std::optional<std::int64_t> size() const override { return static_cast<std::int64_t>(size_); }
 
  private:

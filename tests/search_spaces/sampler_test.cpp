@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "search_spaces/samplers.hpp"
@@ -232,6 +233,11 @@ TEST(GridSampler, SaturatesItsSizeAndStaysWithinTheSpace) {
   const auto trials = first(*grid, 1000);
   EXPECT_EQ(std::set<std::string>(trials.begin(), trials.end()).size(), 1000u);
   EXPECT_EQ(grid->suggest(kGridSizeMax - 1, {}).size(), kParametersMax);
+  std::map<std::string, std::set<double>> values;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    for (const auto& [name, value] : grid->suggest(i, {})) values[name].insert(std::get<double>(value));
+  }
+  for (const auto& [name, its] : values) EXPECT_EQ(its.size(), 4u) << name << " takes all of its values";
 }
 
 TEST(GridSamplerDeathTest, HasNothingToSuggestBeyondItsEnd) {
