@@ -25,6 +25,8 @@ _LOST = (OSError, http.client.HTTPException)  # of a connection
 _STARTING = (502, 503, 504)  # what a server that ends or starts answers, or a proxy before it
 _READ_SECONDS = 60  # without a word; in a stream of events there is one every quarter of a minute
 _QUIET_SECONDS = 16  # a little more than that quarter
+_LOOKING_SECONDS = 120  # at data files, before a submission is answered
+_JOINING_SECONDS = 4000  # of models: the server takes an hour at most
 _PAGE = 1000
 
 
@@ -123,7 +125,8 @@ class Server:
             directory = os.path.dirname(os.path.abspath(document))
             with open(document, "rb") as file:
                 document = file.read()
-        created = self.request("POST", "/v1/jobs", document, base_dir=os.path.abspath(base_dir or directory))
+        base_dir = os.path.abspath(base_dir or directory)
+        created = self.request("POST", "/v1/jobs", document, base_dir=base_dir, seconds=_LOOKING_SECONDS)
         return Job(self, created["job"]["id"], created)
 
     def job(self, name):
@@ -241,9 +244,10 @@ class Job:
         try:
             return self.request("GET", "/best")
         except Refused as error:
-            if error.status == 404:
-                return None
-            raise
+            if error.status != 404:
+                raise
+            self.info()  # refused where the job itself is gone
+            return None
 
     def trials(self, state=None, sort="number"):
         """`state`: "completed", or several with commas. `sort`: number, or objective, the best first."""
@@ -290,7 +294,7 @@ class Job:
 
     def ensemble(self):
         """The best trials' models joined into one of XGBoost, as bytes; its attribute tuneband_ensemble says which."""
-        return self._bytes("/ensemble")
+        return self._bytes("/ensemble", seconds=_JOINING_SECONDS)
 
     def importance(self):
         return self.request("GET", "/importance")["importance"]

@@ -461,6 +461,15 @@ def _asked(request, seconds):
     return (_direct.open if here else urllib.request.urlopen)(request, timeout=seconds)
 
 
+def _error_of(answer):
+    """A proxy's answer may be of any kind."""
+    try:
+        said = json.loads(answer.read())["error"]
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        said = None
+    return said if isinstance(said, dict) else {}
+
+
 class Trial:
     def __init__(self, server, job, number):
         self.base = "%s/v1/jobs/%s/trials/%d/" % (server.rstrip("/"), urllib.parse.quote(str(job), safe=""), number)
@@ -472,7 +481,7 @@ class Trial:
             with _asked(request, 60) as answer:
                 return answer.read()
         except urllib.error.HTTPError as error:
-            said = json.loads(error.read() or b"{}").get("error", {})
+            said = _error_of(error)
             text = ": ".join(part for part in (said.get("message"), said.get("hint")) if part)
             raise (NotSaved if error.code == 404 else RuntimeError)(text or str(error)) from None
         except (OSError, http.client.HTTPException) as error:
