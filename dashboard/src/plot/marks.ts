@@ -45,7 +45,7 @@ function drawDot(pen: Pen, palette: Palette, state: string, x: number, y: number
   pen.fillRect(x - r * 0.6, y - r * 0.6, r * 1.2, r * 1.2);
 }
 
-const marksMost = 1_500;
+export const marksMost = 1_500;
 
 export const markFor = (count: number): typeof drawMark => (count > marksMost ? drawDot : drawMark);
 

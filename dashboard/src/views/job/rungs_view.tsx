@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { numberOf } from '../../data/numbers.ts';
+import { marksMost } from '../../plot/marks.ts';
 import { bracketHeight, isOutside, rungsScene } from '../../plot/rungs_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { useJob } from './context.ts';
@@ -38,6 +39,7 @@ export function RungsView(): JSX.Element {
       note={
         <>
           The better a value, the higher it stands. Discs went on or finished, triangles were stopped, squares wait; the dashed line is the last value that went on. Select a trial to read why.
+          {rungs.some((rung) => rung.reached > marksMost) && ` Of a rung with more than ${marksMost.toLocaleString('en')} trials all are squares, and the colour tells.`}
           {decisions.some(isOutside) && ' Pale marks are outside of the constraints: whatever meets them is ahead.'}
           {all.length > brackets.length && ` ${brackets.length} of ${all.length} brackets: the last of the ${begun.size} that have begun.`}
         </>
