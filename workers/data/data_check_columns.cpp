@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/text.hpp"
 #include "workers/data/data_check_parts.hpp"
 #include "workers/data/feature_places.hpp"
 #include "workers/data/id_columns.hpp"
