@@ -50,6 +50,13 @@ boost::asio::ip::address without_mapping(const boost::asio::ip::address& address
   return mapped ? boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()) : address;
 }
 
+boost::asio::ip::address without_scope(const boost::asio::ip::address& address) {
+  if (!address.is_v6()) return address;
+  boost::asio::ip::address_v6 of_any_link = address.to_v6();
+  of_any_link.scope_id(0);
+  return of_any_link;
+}
+
 std::string host_in_url(const boost::asio::ip::address& address) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }

@@ -29,6 +29,9 @@ Result<ResolvedAddresses> resolve(const std::string& host, const std::string& po
 // One of IPv4 that is mapped into IPv6, as a socket for both has it, as what it is.
 boost::asio::ip::address without_mapping(const boost::asio::ip::address& address);
 
+// One of IPv6 that is of a link without the interface by which this machine reaches it: in a Host there is none.
+boost::asio::ip::address without_scope(const boost::asio::ip::address& address);
+
 // As a URL has it: an IPv6 address in brackets.
 std::string host_in_url(const boost::asio::ip::address& address);
 

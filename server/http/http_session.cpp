@@ -137,7 +137,7 @@ std::optional<HttpReply> HttpSession::refusal_of_head() {
   std::vector<std::string> hosts = service_->hosts;
   BeastError gone;
   const tcp::endpoint reached = stream_.socket().local_endpoint(gone);  // a page can give itself a name, not an address
-  if (!gone) hosts.push_back(net::host_in_url(net::without_mapping(reached.address())));
+  if (!gone) hosts.push_back(net::host_in_url(net::without_scope(net::without_mapping(reached.address()))));
   return refusal(request_, hosts);
 }
 

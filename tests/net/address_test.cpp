@@ -27,6 +27,10 @@ TEST(Address, IsNamedAsAUrlHasIt) {
   EXPECT_EQ(host_in_url(make_address("127.0.0.1")), "127.0.0.1");
   EXPECT_EQ(without_mapping(make_address("::ffff:10.0.0.7")), make_address("10.0.0.7"));
   EXPECT_EQ(without_mapping(make_address("::1")), make_address("::1"));
+  boost::asio::ip::address_v6 of_link = boost::asio::ip::make_address_v6("fe80::1");
+  of_link.scope_id(1);
+  EXPECT_EQ(host_in_url(without_scope(of_link)), "[fe80::1]");
+  EXPECT_EQ(without_scope(make_address("10.0.0.7")), make_address("10.0.0.7"));
 }
 
 TEST(Address, ANumberIsResolvedToItselfAndNonsenseToAReason) {
