@@ -80,6 +80,8 @@ Finished list_jobs(Session session, const ListOptions& options) {
 
 Finished describe_job(Session session, const std::string& job, bool plot) {
   if (session.console.json()) {
+    if (plot)
+      return bad_input("is for eyes, and --json for programs", "--plot", "`compare JOB --json` has the best so far in numbers");
     const auto printed = print_result_json(session.api, session.console, job);
     if (!printed) return printed.error();
     return kExitOk;

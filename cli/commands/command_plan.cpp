@@ -113,6 +113,8 @@ Finished show_plan(Console& console, const PlanOptions& options) {
                                   format_resource(spec.scheduler.max_resource, unit), format_percent(spec.early_work, 1)));
   }
   if (expected) console.field("time", forecast_text(*expected, options, unit));
+  if (spec.limits.max_runtime_ms)
+    console.field("", "the job ends after " + in_seconds(*spec.limits.max_runtime_ms) + " at the latest");
   return kExitOk;
 }
 

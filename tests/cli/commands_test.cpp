@@ -327,6 +327,9 @@ TEST_F(Commands, DescribeInJsonIsTheSummaryWithTheDocument) {
   EXPECT_EQ(printed["failures"][0]["trials"], 2);
   EXPECT_EQ(printed["summary"]["resource_saved"], 156);
   EXPECT_EQ(printed["job"]["name"], "direct-marketing");
+  const auto plotted = describe_job({api_, json_console_}, "7", true);
+  ASSERT_FALSE(plotted);
+  EXPECT_EQ(plotted.error().errors[0].path, "--plot");
 }
 
 // What a terminal would act on, in what a command has printed.
@@ -837,6 +840,21 @@ TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
   std::string early = with("");
   ASSERT_TRUE(show_plan(console_, {write_job(early.replace(early.find("\"eta\": 3"), 8, "\"early_end\": true")), 2, 0.5}));
   EXPECT_NE(out_.str().find("less where trainings to the end are ended early"), std::string::npos) << out_.str();
+}
+
+TEST_F(Commands, ThePlanSaysWhatIsLeftOutOfItsTableWhatCostsMoreThanAllAndWhenTimeEnds) {
+  const std::string head = R"({"name": "p", "objective": {"metric": "loss", "goal": "minimize"},
+    "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command", "argv": ["true"]}, )";
+  ASSERT_TRUE(show_plan(console_, {write_job(head + R"("scheduler": {"type": "hyperband", "max_resource": 9},
+    "limits": {"max_trials": 100000, "max_runtime_seconds": 5}})"),
+                                   2, 10}));
+  EXPECT_THAT(out_.str(), HasSubstr("and 16647 brackets more\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("the job ends after 5 s at the latest\n"));
+  ASSERT_TRUE(show_plan(console_, {write_job(head + R"("scheduler": {"type": "asha_stopping", "max_resource": 9},
+    "limits": {"max_trials": 2}})"),
+                                   2,
+                                   {}}));
+  EXPECT_THAT(out_.str(), HasSubstr("18 if every trial ran to the end: 44 % more\n"));
 }
 
 TEST_F(Commands, ThePlanRefusesWhatAServerWouldRefuse) {
