@@ -83,6 +83,14 @@ bool has_ranked_query(const Table& table) {
   });
 }
 
+// Of the first part in which `check` finds one the fault. It is given a part's facts and name.
+template <class Check>
+Result<void> check_parts(const DataLabels& labels, const Check& check) {
+  if (Result<void> checked = check(labels.train, "the training data"); !checked) return checked;
+  if (Result<void> checked = check(labels.validation, "the validation data"); !checked) return checked;
+  return labels.test ? check(*labels.test, "the test data") : Result<void>();
+}
+
 Result<void> check_ranked(const LabelFacts& facts, const std::string& rows) {
   if (facts.ranked) return {};
   return label_fault("no query of " + rows + " has rows of two labels: there is no order to learn or to measure",
@@ -148,20 +156,14 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
     return Error{ErrorCode::invalid_argument, "no row has the label `" + column.positive + "`", "trainer.data.positive",
                  "name the label that counts as 1"};
   }
-  if (auto checked = check_range(objective, classes, train, "the training data"); !checked) return checked;
-  if (auto checked = check_range(objective, classes, validation, "the validation data"); !checked) return checked;
-  if (test) {
-    if (auto checked = check_range(objective, classes, *test, "the test data"); !checked) return checked;
-  }
+  const auto in_range = [&](const LabelFacts& facts, const char* rows) { return check_range(objective, classes, facts, rows); };
+  if (auto checked = check_parts(labels, in_range); !checked) return checked;
   if (!sample && tells_classes_apart(objective.task) && train.min == train.max) {
     return label_fault("every row of the training data has the label " + format_number(train.min) +
                        ": there is nothing to tell apart");
   }
-  if (!sample) {
-    if (auto checked = check_events(objective, train, "the training data"); !checked) return checked;
-    if (auto checked = check_events(objective, validation, "the validation data"); !checked) return checked;
-    if (auto checked = test ? check_events(objective, *test, "the test data") : Result<void>(); !checked) return checked;
-  }
+  const auto has_events = [&](const LabelFacts& facts, const char* rows) { return check_events(objective, facts, rows); };
+  if (auto checked = sample ? Result<void>() : check_parts(labels, has_events); !checked) return checked;
   if (objective.task == XgboostTask::ranking && train.weights) {
     return label_fault("the rows have weights, and " + objective.name + " takes none: XGBoost weighs queries, not rows",
                        "write label in place of label:weight");
@@ -170,11 +172,7 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   if (objective.task == XgboostTask::ranking && !queries)
     return label_fault(objective.name +
                        " needs queries: in LibSVM files qid:1, of CSV files trainer.data.group, a column of each");
-  if (objective.task == XgboostTask::ranking && !sample) {
-    if (auto checked = check_ranked(train, "the training data"); !checked) return checked;
-    if (auto checked = check_ranked(validation, "the validation data"); !checked) return checked;
-    if (auto checked = test ? check_ranked(*test, "the test data") : Result<void>(); !checked) return checked;
-  }
+  if (objective.task == XgboostTask::ranking && !sample) return check_parts(labels, check_ranked);
   return {};
 }
 
