@@ -17,16 +17,6 @@ namespace {
 
 const Json& parameters_of(const Json& document) { return member(member(document, "trainer"), "parameters"); }
 
-// The value of this parameter, under either of its names, among the fixed ones or in the search space. Null: it is not there.
-const Json* find_documented(const Json& parameters, std::string_view name) {
-  if (!parameters.is_object()) return nullptr;
-  for (const auto& [key, value] : parameters.items()) {
-    const auto* known = find_xgboost_parameter(key);
-    if (known != nullptr && known->name == name) return &value;
-  }
-  return nullptr;
-}
-
 // Its domain, where trials may differ in it. Null: it is not there, or has one value for all.
 const Json* find_tuned(const Json& document, std::string_view name) {
   const Json* domain = find_documented(member(document, "search_space"), name);

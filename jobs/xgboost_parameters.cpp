@@ -373,4 +373,12 @@ std::string documented_name(const std::string& name) {
   return known == nullptr ? name : known->name;
 }
 
+const Json* find_documented(const Json& parameters, std::string_view name) {
+  if (!parameters.is_object()) return nullptr;
+  for (const auto& [key, value] : parameters.items()) {
+    if (documented_name(key) == name) return &value;
+  }
+  return nullptr;
+}
+
 }  // namespace tuneband

@@ -33,6 +33,8 @@ struct XgboostParameter {
 const XgboostParameter* find_xgboost_parameter(std::string_view name);
 // As XGBoost's documentation calls it first: eta of learning_rate. What XGBoost does not know keeps its name.
 std::string documented_name(const std::string& name);
+// The value of the parameter of this documented name, under either of its names, among those of an object. Null: it is not there.
+const Json* find_documented(const Json& parameters, std::string_view name);
 // Names and aliases, for did-you-mean.
 const std::vector<std::string>& xgboost_parameter_names();
 

@@ -56,24 +56,15 @@ void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostic
                       "a fault further down is found when the first trial loads the data");
 }
 
-// Null: it is not in the search space.
-const Json& domain_of(const Json& job, const std::string& name) {
-  static const Json kNone;
-  const Json& space = member(job, "search_space");
-  if (!space.is_object()) return kNone;
-  for (const auto& [key, domain] : space.items()) {
-    if (documented_name(key) == name) return domain;
-  }
-  return kNone;
-}
-
 }  // namespace
 
 std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name) {
   for (const auto& [fixed, value] : spec.parameters) {
     if (documented_name(fixed) == name) return {value};
   }
-  const Json& domain = domain_of(job, name);
+  const Json* found = find_documented(member(job, "search_space"), name);
+  if (found == nullptr) return {};
+  const Json& domain = *found;
   if (domain.is_string() || domain.is_number()) return {text_of_scalar(domain)};
   if (!domain.is_object()) return {};
   std::vector<std::string> values;
@@ -83,8 +74,8 @@ std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, con
 }
 
 double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise) {
-  const Json& bound = member(domain_of(job, name), which);
-  if (bound.is_number()) return bound.get<double>();
+  const Json* domain = find_documented(member(job, "search_space"), name);
+  if (domain != nullptr && member(*domain, which).is_number()) return member(*domain, which).get<double>();
   std::vector<double> numbers;
   for (const std::string& value : values_of(spec, job, name)) {
     const auto number = parse_number(value);
