@@ -280,8 +280,10 @@ class CommandRunner final : public TrialRunner {
     const RunningCommand command = std::move(*command_);
     command_.reset();
     if (end == End::stopped_by_rule) return segment.rule_result();
-    if (end == End::stopped) keep_ahead(command);
-    if (end == End::stopped) return SegmentResult{kExitStopped, ""};
+    if (end == End::stopped) {
+      keep_ahead(command);
+      return SegmentResult{kExitStopped, ""};
+    }
     if (end == End::timed_out) {
       return SegmentResult{kExitTimedOut,
                            "the segment took longer than trainer.timeout_seconds, " + in_seconds(*spec.timeout_ms)};
