@@ -1,23 +1,13 @@
 // The models of a job's best trials, joined into one by the server.
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "cli/commands/commands.hpp"
-#include "cli/commands/output_file.hpp"
+#include "cli/commands/joined_model.hpp"
 #include "cli/format.hpp"
 
 namespace tuneband::cli {
 
 namespace {
-
-// What the model says of itself; null: it is none.
-Json description_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const Json model = Json::from_ubjson(file, true, false);
-  const Json& text = member(member(member(model, "learner"), "attributes"), "tuneband_ensemble");
-  return text.is_string() ? Json::parse(text.get_ref<const std::string&>(), nullptr, false) : Json();
-}
 
 std::string describe_members(const Json& members) {
   std::vector<std::string> words;
@@ -51,17 +41,14 @@ void print_ensemble(Console& console, const Json& ensemble, const std::string& p
 Finished join_models(Session session, const EnsembleOptions& options) {
   const auto job = session.api.job(options.job);
   if (!job) return job.error();
-  const std::string path = options.output.empty() ? job->name + "-ensemble.ubj" : options.output;
-  const auto written =
-      write_file(path, [&](const Sink& sink) { return session.api.stream(job_path(job->name) + "/ensemble", sink); });
-  if (!written) return written.error();
-  Json ensemble = description_in(path);
-  if (!ensemble.is_object()) return bad_input("is no model that was joined", path);
+  const std::string path = options.output.empty() ? joined_model_name(*job) : options.output;
+  auto ensemble = fetch_joined_model(session.api, *job, path);
+  if (!ensemble) return ensemble.error();
   if (session.console.json()) {
-    ensemble["model"] = path;
-    session.console.print_json(ensemble);
+    (*ensemble)["model"] = path;
+    session.console.print_json(*ensemble);
   } else {
-    print_ensemble(session.console, ensemble, path);
+    print_ensemble(session.console, *ensemble, path);
   }
   return kExitOk;
 }

@@ -2,11 +2,14 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "cli/client/embedded_server.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/joined_model.hpp"
 #include "cli/commands/watch.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/job_report.hpp"
@@ -18,7 +21,7 @@ namespace {
 // Our own server on our own machine answers at once, or is gone.
 constexpr std::int64_t kOwnServerGoneMs = 5'000;
 constexpr std::int64_t kWebhooksToldMs = 15'000;  // an answer may take 10 s
-constexpr int kWebhooksAskedEveryMs = 100;
+constexpr int kInterruptsAskedEveryMs = 100;
 
 struct RunDirectory {
   std::string path;  // absolute
@@ -85,12 +88,38 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
       return {};
     }
     pollfd interrupted{interrupts.fd(), POLLIN, 0};
-    poll(&interrupted, 1, kWebhooksAskedEveryMs);
+    poll(&interrupted, 1, kInterruptsAskedEveryMs);
   }
 }
 
-// `submitted`: there is a job from here on.
-Finished run_on(Session session, const JobFile& file, const RunOptions& options, const Interrupts& interrupts, bool& submitted) {
+// Whether the models of several of its trials can become one.
+bool can_be_joined(const Json& document) {
+  const Json& trainer = member(document, "trainer");
+  const Json& objective = member(document, "objective");
+  const bool trees = member(trainer, "type") == "xgboost" && member(member(trainer, "parameters"), "booster") != "gblinear";
+  return trees && objective.is_object() && !objective.contains("constraints") &&
+         objective.value("metric", "").starts_with("validation-");
+}
+
+// The job has ended, and is none that waits. Nothing: it has no two models to join, or the user does not wait for it.
+std::optional<JoinedReport> join_at_end(Session session, const JobInfo& job, const std::string& dir,
+                                        const Interrupts& interrupts) {
+  if (!job.best_known() || job.trials.ended() < 2) return std::nullopt;
+  const std::string path = (std::filesystem::path(dir) / joined_model_name(job)).string();
+  auto joining = std::async(std::launch::async, [&] { return fetch_joined_model(session.api, job, path); });
+  bool given_up = false;
+  while (joining.wait_for(std::chrono::milliseconds(kInterruptsAskedEveryMs)) != std::future_status::ready) {
+    if (interrupts.came() && !std::exchange(given_up, true)) session.api.cancel();
+  }
+  auto description = joining.get();
+  if (description) return JoinedReport{std::move(*description), path};
+  if (!given_up) session.console.note("the best models were not joined: " + describe(description.error().errors.front()));
+  return std::nullopt;
+}
+
+// `dir`: the data directory. `submitted`: there is a job from here on.
+Finished run_on(Session session, const JobFile& file, const RunOptions& options, const std::string& dir,
+                const Interrupts& interrupts, bool& submitted) {
   const auto answer = submit_file(session, file);
   if (!answer) return answer.error();
   submitted = true;
@@ -102,13 +131,15 @@ Finished run_on(Session session, const JobFile& file, const RunOptions& options,
   if (!options.allowed_webhooks.empty()) {
     if (const auto told = let_webhooks_be_told(session, id, interrupts); !told) return told.error();
   }
-  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id)
-                                              : print_result(session.api, session.console, id);
-  if (!printed) return printed.error();
-  if (*end == WatchEnd::interrupted) return kExitInterrupted;
   const auto ended = session.api.job(id);
   if (!ended) return ended.error();
-  return exit_status_of(*ended);
+  std::optional<JoinedReport> joined;
+  if (options.ensemble && *end == WatchEnd::job_ended && can_be_joined(file.document))
+    joined = join_at_end(session, *ended, dir, interrupts);
+  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, joined)
+                                              : print_result(session.api, session.console, id, joined);
+  if (!printed) return printed.error();
+  return *end == WatchEnd::interrupted ? kExitInterrupted : exit_status_of(*ended);
 }
 
 // Enough for the widest trial, even where the machine has fewer cores. With fewer a private server, which no other worker joins,
@@ -150,7 +181,7 @@ Finished run_job(Console& console, const RunOptions& options) {
 
   console.name_commands_with(directory->path);
   bool submitted = false;
-  auto finished = run_on({*api, console}, *file, options, interrupts, submitted);
+  auto finished = run_on({*api, console}, *file, options, directory->path, interrupts, submitted);
   const bool refused = !submitted && !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {
     return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},

@@ -194,6 +194,7 @@ struct RunOptions {
   std::optional<int> workers;
   std::string data_dir;  // "": a new directory below kRunsDir
   bool keep = false;     // the server stays up after the job's end, until Ctrl-C
+  bool ensemble = true;  // the best models are joined at the job's end, where they can be
   std::vector<std::string> allowed_webhooks = {};
   std::string server_program;
   std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them

@@ -214,6 +214,31 @@ std::string limits_text(const JobInfo& job) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+namespace {
+
+void print_joined(Console& console, const JoinedReport& joined) {
+  const Json& description = joined.description;
+  const auto value = [&](const char* field) {
+    return format_value(number_from_json(member(description, field)), console.precision());
+  };
+  const bool measured = description.contains("value");
+  if (!console.terminal().interactive) {
+    if (measured) console.field("joined", value("value"));
+    if (description.contains("test_value")) console.field("joined test", value("test_value"));
+    console.field("joined model", joined.path);
+    return;
+  }
+  const std::string what = fmt::format("models of {} of the {} best trials in one, {}", member(description, "members").size(),
+                                       description.value("candidates", 0), format_count(description.value("trees", 0), "tree"));
+  console.field("joined", measured ? value("value") + "  " + what : what);
+  if (description.contains("test_value"))
+    console.field("",
+                  fmt::format("{} on the test rows; the best trial alone {}", value("test_value"), value("test_value_of_best")));
+  console.field("", joined.path);
+}
+
+}  // namespace
+
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;
@@ -246,6 +271,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   print_parameters(console, trial.configuration);
   if (trial.refit_rounds > 0) console.field("refit", refit_text(trial));
   if (!best.model.empty()) console.field("model", best.model);
+  if (best.joined) return print_joined(console, *best.joined);
   const bool others = job.ended() && job.trials.ended() > 1;
   if (readable && kept && others)
     console.field("", console.command("ensemble " + job.name) + " joins it with those of the next best trials");
@@ -339,7 +365,7 @@ void print_tensors(Console& console, const Json& answer, const JobInfo& job) {
                             "section are the bounds."});
 }
 
-void print_best_of(Console& console, const JobSummary& summary) {
+void print_best_of(Console& console, const JobSummary& summary, const std::optional<JoinedReport>& joined) {
   const JobInfo& job = summary.job;
   if (!summary.best) {
     const SummaryInfo& costs = summary.costs;
@@ -351,7 +377,7 @@ void print_best_of(Console& console, const JobSummary& summary) {
                                                  : "no trial has a value"));
     return;
   }
-  print_best(console, job, {*summary.best, summary.model, summary.test_value, Json()});
+  print_best(console, job, {*summary.best, summary.model, summary.test_value, joined, Json()});
   const bool low = job.trials.completed == 0;
   const std::string top = format_resource(job.max_resource, job.resource_name);
   if (low) console.field("", job.ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
@@ -414,12 +440,13 @@ void note_left_out(Console& console, std::int64_t count, std::string_view what) 
 
 }  // namespace
 
-Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job_name) {
+Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job_name,
+                           const std::optional<JoinedReport>& joined) {
   const auto answer = api.get(job_path(job_name) + "/summary");
   if (!answer) return answer.error();
   const JobSummary summary = job_summary_from_json(*answer);
   print_heading(console, summary.job);
-  print_best_of(console, summary);
+  print_best_of(console, summary, joined);
   print_constraints(console, summary);
   print_not_finite(console, summary.costs, summary.job);
   print_state(console, summary);
@@ -439,13 +466,18 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   return {};
 }
 
-Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name) {
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name,
+                                const std::optional<JoinedReport>& joined) {
   auto summary = api.get(job_path(job_name) + "/summary");
   if (!summary) return summary.error();
   auto job = api.get(job_path(job_name));
   if (!job) return job.error();
   // It never changes, so it is of the same moment.
   if (job->contains("spec") && summary->contains("job")) (*summary)["job"]["spec"] = std::move((*job)["spec"]);
+  if (joined) {
+    (*summary)["ensemble"] = joined->description;
+    (*summary)["ensemble"]["model"] = joined->path;
+  }
   console.print_json(*summary);
   return {};
 }

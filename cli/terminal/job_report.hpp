@@ -10,10 +10,17 @@
 
 namespace tuneband::cli {
 
+// The models of the best trials joined into one.
+struct JoinedReport {
+  Json description;  // as the model's attribute `tuneband_ensemble` has it
+  std::string path;
+};
+
 struct BestReport {
   TrialInfo trial;
   std::string model{};  // path; "" when there is no model file
   std::optional<double> test_value{};
+  std::optional<JoinedReport> joined{};
   Json document{};  // as the server gave it
 };
 
@@ -31,11 +38,14 @@ std::string limits_text(const JobInfo& job);
 // "early stopping saved 599 of 810 rounds (74 %), about 35 s of training"
 std::string saved_text(const SummaryInfo& summary, const JobInfo& job);
 
-// The best trial, where its model is, state and counts, what early stopping saved, failures with advice, trials at each rung.
-Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job);
+// The best trial, where its model is and where the best ones joined are, if they were; state and counts, what early stopping
+// saved, failures with advice, trials at each rung.
+Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job,
+                           const std::optional<JoinedReport>& joined = std::nullopt);
 
-// The Summary of docs/api.md, for --json; its job has the `spec` too.
-Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job);
+// The Summary of docs/api.md, for --json; its job has the `spec` too. `joined` is its `ensemble`, with the file as `model`.
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job,
+                                const std::optional<JoinedReport>& joined = std::nullopt);
 
 // 0 for a job that completed; its own status for each other end.
 int exit_status_of(const JobInfo& job);

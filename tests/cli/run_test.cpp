@@ -427,13 +427,27 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
                   {"limits", {{"max_trials", 9}}}};
     document.merge_patch(more);
     std::ofstream(directory_ + "/job.json") << document.dump(2);
-    EXPECT_EQ(start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+    Child ran = start({"run", "job.json", "--workers", "1", "--data-dir", "kept"});
+    EXPECT_EQ(ran.wait(), 0);
+    return ran.said();
   };
-  run(Json::object());
+  const std::string joined = directory_ + "/kept/trees-ensemble.ubj";
+  const std::string said = run(Json::object());
+  EXPECT_NE(said.find("\njoined model\t" + joined + "\n"), std::string::npos) << said;
+  Child again = start({"run", "job.json", "--workers", "1", "--data-dir", "kept", "--json"});
+  ASSERT_EQ(again.wait(), 0);
+  const Json ended = Json::parse(again.said());
+  EXPECT_EQ(ended.at("ensemble").at("model"), joined);
+  ASSERT_TRUE(fs::remove(joined));
+  Child alone = start({"run", "job.json", "--workers", "1", "--data-dir", "kept", "--no-ensemble"});
+  EXPECT_EQ(alone.wait(), 0);
+  EXPECT_EQ(alone.said().find("joined"), std::string::npos) << alone.said();
+  EXPECT_FALSE(fs::exists(joined));
   Child told = start({"ensemble", "trees", "--data-dir", "kept", "--json"});
   ASSERT_EQ(told.wait(), 0);
   const Json reply = Json::parse(told.said());
   EXPECT_EQ(reply.at("candidates"), 9) << "six of them were stopped";
+  EXPECT_EQ(reply.at("value"), ended.at("ensemble").at("value")) << "the same as at the end of the run";
   EXPECT_LE(reply.at("value"), reply.at("value_of_best"));
   EXPECT_TRUE(reply.at("test_value").is_number());
   EXPECT_EQ(reply.at("model"), "trees-ensemble.ubj");
@@ -444,15 +458,18 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_EQ(shown.wait(), 0);
   EXPECT_NE(shown.said().find("of the 9 best: "), std::string::npos) << shown.said();
   EXPECT_NE(shown.said().find("model\tjoined.ubj, "), std::string::npos) << shown.said();
-  run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
+  const std::string of_folds = run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
+  EXPECT_NE(of_folds.find("\njoined model\t"), std::string::npos) << of_folds;
+  EXPECT_EQ(of_folds.find("\njoined\t"), std::string::npos) << "no rows are left to measure it on: " << of_folds;
   Child folds = start({"ensemble", "folds", "--data-dir", "kept"});
   EXPECT_EQ(folds.wait(), 0);
   EXPECT_NE(folds.said().find("value\tnot known: "), std::string::npos) << folds.said();
-  run({{"name", "several"},
-       {"objective", nullptr},
-       {"objectives", Json::array({{{"metric", "validation-auc"}, {"goal", "maximize"}},
-                                   {{"metric", "validation-logloss"}, {"goal", "minimize"}}})},
-       {"trainer", {{"eval_metric", {"auc", "logloss"}}}}});
+  const std::string of_several = run({{"name", "several"},
+                                      {"objective", nullptr},
+                                      {"objectives", Json::array({{{"metric", "validation-auc"}, {"goal", "maximize"}},
+                                                                  {{"metric", "validation-logloss"}, {"goal", "minimize"}}})},
+                                      {"trainer", {{"eval_metric", {"auc", "logloss"}}}}});
+  EXPECT_EQ(of_several.find("joined"), std::string::npos) << of_several;
   EXPECT_EQ(start({"ensemble", "several", "--data-dir", "kept"}).wait(), 2);
   EXPECT_NE(notes().find("objectives: are several"), std::string::npos);
 }
