@@ -19,8 +19,8 @@
 #include "debugger/step.hpp"
 #include "os/child_process.hpp"
 #include "os/process_table.hpp"
-#include "workers/command/named_numbers.hpp"
 #include "workers/command/orphan_reaper.hpp"
+#include "workers/command/printed_json.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {

@@ -49,6 +49,31 @@ TEST(MetricParser, ReadsJsonLinesWithAndWithoutAResource) {
       ElementsAre("1: acc=0.9 loss=0.5", "-: loss=0.25"));
 }
 
+TEST(MetricParser, AJsonLineWithoutAResourceIsOfTheOneThatWasNamedUntilThatHasItsReport) {
+  EXPECT_THAT(texts(reports_of(parser_for({}), R"({"resource": 9}
+{"lr": 0.1}
+{"loss": 0.5}
+{"loss": 0.25}
+{"resource": 27, "acc": 1}
+{"loss": 0.125})")),
+              ElementsAre("9: lr=0.1 loss=0.5", "-: loss=0.25", "27: acc=1 loss=0.125"));
+}
+
+TEST(MetricParser, ALineOfTensorsForTheDebuggerIsNoReport) {
+  MetricParser parser = parser_for({}, "", "loss", {"acc"});
+  std::deque<MetricReport> reports;
+  parser.feed(R"({"resource": 1, "acc": 0.9}
+{"step": 1, "tensors": {"losses/train": 1.0}}
+{"resource": 1, "loss": 0.5}
+{"step": 2, "tensors": {"losses/train": 0.5}, "mode": "train"}
+{"resource": 2, "loss": 0.25, "acc": 1, "step": 7, "tensors": 3}
+)",
+              reports);
+  EXPECT_THAT(texts(reports), ElementsAre("1: acc=0.9 loss=0.5", "2: acc=1 loss=0.25 step=7 tensors=3"));
+  EXPECT_THAT(texts(reports_of(parser_for({}, "", "step"), "{\"step\": 1, \"tensors\": {}}\n{\"step\": 4}\n")),
+              ElementsAre("-: step=4"));
+}
+
 TEST(MetricParser, ReadsNanAndInfinityAsPythonAndOthersWriteThem) {
   const auto reports = reports_of(
       parser_for({}),
@@ -198,8 +223,9 @@ TEST(MetricParser, AValueWhoseResourceIsNoCountIsNone) {
 TEST(MetricParser, ReadsAReportBehindAProgressBarOrTheNameOfALogger) {
   EXPECT_THAT(texts(reports_of(parser_for({}),
                                " 40%|##  |\r 80%|### |{\"resource\": 1, \"loss\": NaN}\n"
-                               "INFO:train:{\"resource\": 2, \"loss\": 0.5, \"acc\": 1}\n")),
-              ElementsAre("1: loss=nan", "2: acc=1 loss=0.5"));
+                               "INFO:train:{\"resource\": 2, \"loss\": 0.5, \"acc\": 1}\n"
+                               "[{worker-1} {'lr': 2}] {\"resource\": 3, \"loss\": 0.25}\n")),
+              ElementsAre("1: loss=nan", "2: acc=1 loss=0.5", "3: loss=0.25"));
   EXPECT_THAT(texts(reports_of(parser_for({}, "", "loss", {"acc"}),
                                "INFO {\"resource\": 1, \"loss\": 2}\nINFO {\"resource\": 1, \"acc\": 0.5}\n")),
               ElementsAre("1: loss=2 acc=0.5"));
@@ -208,7 +234,7 @@ TEST(MetricParser, ReadsAReportBehindAProgressBarOrTheNameOfALogger) {
 TEST(MetricParser, BehindOtherWordsAnObjectWithoutAResourceIsNoReport) {
   EXPECT_TRUE(reports_of(parser_for({}),
                          "best so far: {\"loss\": 0.5}\nbounds {\"resource\": 1, \"lr\": 2}\n"
-                         "a {b} {\"resource\": 1, \"loss\": 2}\n{\"resource\": 1, \"loss\": 2} done\n")
+                         "{\"resource\": 1, \"loss\": 2} done\n{a {\"resource\": 1, \"loss\": 2}}\n")
                   .empty());
 }
 

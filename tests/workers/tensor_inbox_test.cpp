@@ -12,7 +12,7 @@
 #include "debugger/files/tensor_reader.hpp"
 #include "tests/temporary_directory.hpp"
 #include "tests/text_files.hpp"
-#include "workers/command/named_numbers.hpp"
+#include "workers/command/printed_json.hpp"
 
 namespace tuneband::workers {
 

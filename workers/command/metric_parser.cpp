@@ -8,7 +8,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "workers/command/named_numbers.hpp"
+#include "workers/command/printed_json.hpp"
 
 namespace tuneband::workers {
 
@@ -72,6 +72,9 @@ Result<std::unique_ptr<RE2>> compile(const std::string& regex, int groups, const
   }
   return compiled;
 }
+
+// As the debugger reads them (tensor_inbox.hpp): their step and their values are no metrics of the command.
+bool is_of_tensors(const Json& json) { return json.contains("step") && json.contains("tensors") && !json.contains("resource"); }
 
 std::optional<double> captured_number(const re2::StringPiece& text) {
   if (text.data() == nullptr) return std::nullopt;  // the group took no part
@@ -158,6 +161,7 @@ void MetricParser::take_line(const MetricReport& line, std::deque<MetricReport>&
   if (begins_another) {
     if (has_objective_) complete(reports);
     pending_ = {line.resource, {}};  // what was seen before belongs to another resource
+    reported_ = false;
   }
   for (const auto& [name, value] : line.metrics) {
     if (!(has_objective_ && name == objective_)) set_metric(name, value);
@@ -176,6 +180,7 @@ void MetricParser::complete(std::deque<MetricReport>& reports) {
   // A command that says its resource once says it for all that follows, until the next.
   pending_.resource = reports.back().resource;
   has_objective_ = false;
+  reported_ = true;
 }
 
 MetricReport MetricParser::read_patterns(std::string_view line) const {
@@ -207,28 +212,28 @@ void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line
 }
 
 // A line that is no report says nothing, nor does one whose resource is no count: its value belongs nowhere. One without a
-// resource is of none, unless a report waits for what is on it. Behind a progress bar or the prefix of a logger stands a report
-// only where it cannot be meant otherwise: with its resource, and a metric that the job goes by.
+// resource is of the one that was named, until that has its report; then of none, unless a report waits for what is on it. Behind
+// a progress bar or the prefix of a logger stands a report only where it cannot be meant otherwise: with its resource, and a
+// metric that the job goes by.
 MetricReport MetricParser::read_json(std::string_view line) const {
   const MetricReport nothing{pending_.resource, {}};
-  const std::size_t begin = line.find('{');
-  if (begin == std::string_view::npos || !line.ends_with('}')) return nothing;
-  auto parsed = parse_json(line.substr(begin));
-  if (!parsed) parsed = parse_json(with_named_numbers(line.substr(begin)));
-  if (!parsed || !parsed->is_object()) return nothing;
+  if (!line.ends_with('}')) return nothing;
+  const auto object = object_at_end_of(line);
+  if (!object || is_of_tensors(object->json)) return nothing;
+  const auto& [json, begin] = *object;
   MetricReport read = nothing;
-  for (const auto& [name, value] : parsed->items()) {
+  for (const auto& [name, value] : json.items()) {
     if (name == "resource") continue;
     if (const auto number = number_from_json(value)) add_metric(name, *number, read.metrics);
   }
-  const auto told = parsed->find("resource");
-  const bool tells = told != parsed->end() && !told->is_null();
+  const auto told = json.find("resource");
+  const bool tells = told != json.end() && !told->is_null();
   const auto resource = tells && told->is_number() ? to_resource(told->get<double>()) : std::nullopt;
   const auto gone_by = [this](const auto& metric) { return is_gone_by(metric.first); };
   if (tells && !resource) return nothing;
   if (begin > 0 && !(tells && std::any_of(read.metrics.begin(), read.metrics.end(), gone_by))) return nothing;
-  const bool waited_for = has_objective_ && !tells && !find_metric(read.metrics, objective_);
-  if (!waited_for) read.resource = resource;
+  const bool waited_for = has_objective_ ? !find_metric(read.metrics, objective_) : !reported_;
+  if (tells || !waited_for) read.resource = resource;
   return read;
 }
 

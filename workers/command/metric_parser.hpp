@@ -82,6 +82,7 @@ class MetricParser {
   std::string line_;  // begun, not ended
   MetricReport pending_;
   bool has_objective_ = false;  // it waits for further metrics alone
+  bool reported_ = false;       // the resource that was named last has its report
   std::deque<std::string> near_misses_;
   std::vector<std::string> names_seen_;
   bool cut_a_line_ = false;

@@ -18,7 +18,7 @@
 #include "debugger/files/array_formats.hpp"
 #include "debugger/step.hpp"
 #include "os/unique_fd.hpp"
-#include "workers/command/named_numbers.hpp"
+#include "workers/command/printed_json.hpp"
 
 namespace tuneband::workers {
 
@@ -167,19 +167,19 @@ void TensorInbox::finish(Clock::time_point now) {
 }
 
 void TensorInbox::read_line(std::string_view line) {
-  const std::size_t begin = line.find('{');  // behind what a progress bar left there
-  if (begin == std::string_view::npos || line.find("\"tensors\"") == std::string_view::npos) return;
-  const auto json = parse_json(with_named_numbers(line.substr(begin)), {.values_max = 2 * kTensorsPerLineMax});
-  if (!json) {
-    if (begin == 0) refuse("a line", json.error().message);
+  if (line.find("\"tensors\"") == std::string_view::npos) return;
+  const auto object = object_at_end_of(line, {.values_max = 2 * kTensorsPerLineMax});
+  if (!object) {
+    if (line.starts_with('{')) refuse("a line", object.error().message);
     return;
   }
-  if (!json->is_object() || !json->contains("step") || !json->contains("tensors")) return;
-  const auto step = debugger::step_from_json((*json)["step"]);
-  const Json& tensors = (*json)["tensors"];
+  const Json& json = object->json;
+  if (!json.contains("step") || !json.contains("tensors")) return;
+  const auto step = debugger::step_from_json(json["step"]);
+  const Json& tensors = json["tensors"];
   if (!step || !tensors.is_object()) return refuse("a line", "expected a step from 0, and an object of tensors");
-  const auto word = json->find("mode");
-  const bool told = word != json->end() && !word->is_null();
+  const auto word = json.find("mode");
+  const bool told = word != json.end() && !word->is_null();
   const auto mode = !told               ? debugger::Mode::none
                     : word->is_string() ? debugger::mode_from(word->get_ref<const std::string&>())
                                         : std::nullopt;

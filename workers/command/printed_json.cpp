@@ -1,4 +1,4 @@
-#include "workers/command/named_numbers.hpp"
+#include "workers/command/printed_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,6 +27,19 @@ std::string with_named_numbers(std::string_view line) {
     text += line[i++];
   }
   return text;
+}
+
+Result<ObjectOnLine> object_at_end_of(std::string_view line, JsonBounds bounds) {
+  constexpr int kBracesTriedMax = 8;
+  Error fault{ErrorCode::invalid_argument, "has no object", "", ""};
+  std::size_t begin = line.find('{');
+  for (int tried = 0; begin != std::string_view::npos && tried < kBracesTriedMax; ++tried) {
+    auto parsed = parse_json(with_named_numbers(line.substr(begin)), bounds);
+    if (parsed) return ObjectOnLine{std::move(*parsed), begin};
+    if (tried == 0) fault = parsed.error();
+    begin = line.find('{', begin + 1);
+  }
+  return fault;
 }
 
 }  // namespace tuneband::workers
