@@ -42,6 +42,7 @@ class FloatCollisions {
 struct ColumnProfile {
   bool categorical = false;     // decided once all cells were seen
   std::int64_t numbers = 0;     // cells
+  std::int64_t infinite = 0;    // cells that are numbers too, and none to train on: in a column of texts they are texts
   std::int64_t odd = 0;         // neither number nor missing
   std::string first_odd_field;  // of its file
   std::int64_t first_odd_line = 0;

@@ -1,5 +1,6 @@
 // What a job's CSV training files teach: which columns are features, and how their cells become numbers.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -78,7 +79,7 @@ class EncodingLearner {
       const std::string_view cell = trim(row.cells[i]);
       if (roles_.dropped[i] || missing_.has(cell)) continue;
       if (const auto number = parse_number(cell)) {
-        ++profile.numbers;
+        ++(std::isfinite(*number) ? profile.numbers : profile.infinite);
         profile.collisions.add(*number);
         if (i == roles_.label) note_label(*number, cell);
         continue;
@@ -152,7 +153,8 @@ class EncodingLearner {
   Result<void> collect_number_like_categories() {
     std::vector<std::size_t> mixed;
     for (std::size_t i = 0; i < profiles_.size(); ++i) {
-      if (profiles_[i].categorical && profiles_[i].numbers > 0 && !roles_.dropped[i]) mixed.push_back(i);
+      const bool has_numbers = profiles_[i].numbers > 0 || profiles_[i].infinite > 0;
+      if (profiles_[i].categorical && has_numbers && !roles_.dropped[i]) mixed.push_back(i);
     }
     if (mixed.empty()) return {};
     return read_training_rows(

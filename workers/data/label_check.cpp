@@ -159,7 +159,7 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   const auto in_range = [&](const LabelFacts& facts, const char* rows) { return check_range(objective, classes, facts, rows); };
   if (auto checked = check_parts(labels, in_range); !checked) return checked;
   if (!sample && tells_classes_apart(objective.task) && train.min == train.max) {
-    return label_fault("every row of the training data has the label " + format_number(train.min) +
+    return label_fault("every row of the training data has the label " + label_in_words(column, train.min) +
                        ": there is nothing to tell apart");
   }
   const auto has_events = [&](const LabelFacts& facts, const char* rows) { return check_events(objective, facts, rows); };

@@ -24,25 +24,31 @@ double number_of(const Json& json) {
   return json.is_string() ? parse_number(json.get<std::string>()).value_or(0) : 0;
 }
 
-// The largest value that the job gives a parameter, and where; nothing known: `otherwise`.
-struct Largest {
-  double value = 0;
+// Between which values the job gives a parameter, and where; nothing known: `otherwise`.
+struct Bounds {
+  double smallest = 0;
+  double largest = 0;
   std::string path;
 };
-Largest largest_of(const XgboostSpec& spec, const Json& job, const std::string& name, double otherwise) {
-  for (const auto& [fixed, value] : spec.parameters) {
-    if (fixed == name) return {parse_number(value).value_or(otherwise), join_path("trainer.parameters", name)};
+Bounds bounds_of(const XgboostSpec& spec, const Json& job, const std::string& name, double otherwise) {
+  for (const auto& [fixed, text] : spec.parameters) {
+    if (fixed != name) continue;
+    const double value = parse_number(text).value_or(otherwise);
+    return {value, value, join_path("trainer.parameters", name)};
   }
-  const auto space = job.find("search_space");
-  if (space == job.end() || !space->is_object() || !space->contains(name)) return {otherwise, "trainer.parameters"};
-  const Json& domain = (*space)[name];
-  Largest largest{number_of(domain), join_path("search_space", name)};
-  if (!domain.is_object()) return largest;
-  largest.value = std::max(number_of(domain.value("max", Json())), number_of(domain.value("value", Json())));
-  const Json values = domain.value("values", Json::array());
-  for (std::size_t i = 0; values.is_array() && i < values.size(); ++i)
-    largest.value = std::max(largest.value, number_of(values[i]));
-  return largest;
+  const Json& domain = member(member(job, "search_space"), name.c_str());
+  if (domain.is_null()) return {otherwise, otherwise, "trainer.parameters"};
+  std::vector<double> values;
+  if (!domain.is_object()) values.push_back(number_of(domain));
+  for (const char* bound : {"min", "max", "value"}) {
+    if (const Json& value = member(domain, bound); !value.is_null()) values.push_back(number_of(value));
+  }
+  if (const Json& listed = member(domain, "values"); listed.is_array()) {
+    for (const Json& value : listed) values.push_back(number_of(value));
+  }
+  if (values.empty()) values.push_back(otherwise);
+  const auto [smallest, largest] = std::minmax_element(values.begin(), values.end());
+  return {*smallest, *largest, join_path("search_space", name)};
 }
 
 }  // namespace
@@ -109,11 +115,11 @@ struct TrainingRoom {
 void check_histograms(const XgboostSpec& spec, const Json& job, const Table& train, const TrainingRoom& room,
                       Diagnostics& diagnostics) {
   const double trainings = spec.data.folds() + 1;  // in step, each with its own
-  const Largest depth = largest_of(spec, job, "max_depth", kMaxDepthDefault);
-  const auto bin = static_cast<int>(std::clamp(largest_of(spec, job, "max_bin", kMaxBinDefault).value, 2.0, 65536.0));
+  const Bounds depth = bounds_of(spec, job, "max_depth", kMaxDepthDefault);
+  const auto bin = static_cast<int>(std::clamp(bounds_of(spec, job, "max_bin", kMaxBinDefault).largest, 2.0, 65536.0));
   const auto columns = static_cast<double>(train.columns);
-  const auto deepest = static_cast<int>(std::clamp(depth.value, 0.0, 64.0));
-  if (largest_of(spec, job, "max_leaves", 0).value > 0) return;                              // they bound the nodes, however deep
+  const auto deepest = static_cast<int>(depth.smallest <= 0 ? 0 : std::min(depth.largest, 64.0));  // 0: no limit
+  if (bounds_of(spec, job, "max_leaves", 0).smallest > 0) return;                            // they bound the nodes, however deep
   if (trainings * histogram_bytes(deepest, room.rows, columns * bin) <= room.bytes) return;  // without a look at every value
   const double bins = bins_of(train, bin);
   const double needed = trainings * histogram_bytes(deepest, room.rows, bins);
@@ -121,9 +127,9 @@ void check_histograms(const XgboostSpec& spec, const Json& job, const Table& tra
   int fits = 0;
   while (trainings * histogram_bytes(fits + 1, room.rows, bins) <= room.bytes) ++fits;
   diagnostics.warning(depth.path,
-                      "trees of depth " + std::to_string(deepest) + " on " + std::to_string(std::llround(room.rows)) +
-                          " rows with " + std::to_string(std::llround(bins)) + " bins may keep histograms of " +
-                          os::in_megabytes(needed) + room.whose(),
+                      (deepest == 0 ? "trees of any depth" : "trees of depth " + std::to_string(deepest)) + " on " +
+                          std::to_string(std::llround(room.rows)) + " rows with " + std::to_string(std::llround(bins)) +
+                          " bins may keep histograms of " + os::in_megabytes(needed) + room.whose(),
                       fits > 0 ? "up to depth " + std::to_string(fits) + " fits; or lower max_bin or max_parallel_trials"
                                : "lower max_bin or max_parallel_trials, or start fewer workers");
 }
@@ -149,8 +155,8 @@ void check_training_memory(const XgboostSpec& spec, const Json& job, const Loade
   TrainingRoom room{all_rows(tables), for_all / training, training};
   if (room.bytes <= 0) return;  // the data alone does not fit: said by check_memory()
   const double scale = room.rows / static_cast<double>(tables.rows());
-  const Largest classes = largest_of(spec, job, "num_class", 1);
-  const auto outputs = static_cast<int>(std::clamp(classes.value, 1.0, 1e6));
+  const Bounds classes = bounds_of(spec, job, "num_class", 1);
+  const auto outputs = static_cast<int>(std::clamp(classes.largest, 1.0, 1e6));
   const double train_rows = scale * static_cast<double>(tables.train.rows());
   const double validation_rows = scale * static_cast<double>(tables.validation.rows());
   // In folds each row is trained on by all but one of them, which validates on it, and by the training on all rows.

@@ -114,6 +114,10 @@ Error RowEncoder::cell_fault(const CsvRow& row, const std::string& column, const
 Result<float> RowEncoder::number_of(std::string_view cell, const CsvRow& row, const std::string& column, const char* hint) const {
   const auto value = parse_number(cell);
   if (!value) return cell_fault(row, column, "a number", cell, hint);
+  if (!std::isfinite(*value)) {
+    const std::string or_named = std::string_view(hint).empty() ? "" : ", or name its text in trainer.data.missing";
+    return cell_fault(row, column, "a finite number", cell, hint + or_named);
+  }
   constexpr double kMax = std::numeric_limits<float>::max();
   constexpr double kHalfAStep = 0x1p103;  // the greatest float is written in fewer digits as 3.4028235e38, which is above it
   if (!(std::abs(*value) < kMax + kHalfAStep)) return cell_fault(row, column, "a number that fits 32-bit floats", cell);
