@@ -130,6 +130,10 @@ void check_together(const std::vector<JobParameter>& parameters, Diagnostics& di
       takes(parameters, "max_depth", "0") || (depth != nullptr && depth->tuned != nullptr && depth->tuned->min == 0.0);
   if (unbounded && takes(parameters, "tree_method", "exact"))
     diagnostics.error(depth->path, "0, for no limit, cannot go with the tree_method exact", "use hist, or 1 or more");
+  const JobParameter* leaves = find_parameter(parameters, "max_leaves");
+  if (takes(parameters, "max_leaves", "1") || (leaves != nullptr && leaves->tuned != nullptr && leaves->tuned->min == 1.0))
+    diagnostics.warning(leaves->path, "a tree of 1 leaf tells no rows apart: such a model learns nothing",
+                        "2 or more, or 0 for no limit");
 }
 
 // XGBoost 1.7 keeps the bins of a round before, or of a trial before, where an objective's second derivative is constant and its
@@ -153,6 +157,11 @@ void check_resume(const XgboostSpec& spec, const std::vector<JobParameter>& para
                       "`update` changes the trees of a model, and a trial starts without one");
   }
   if (const JobParameter* updater = find_parameter(parameters, "updater")) {
+    for (const std::string& value : updater->values) {
+      if (value.starts_with("prune") || value.starts_with("refresh"))
+        diagnostics.error(updater->path, "`" + value + "` begins with an updater that makes no trees",
+                          "begin with one that does, as in `grow_quantile_histmaker,prune`");
+    }
     diagnostics.warning(updater->path,
                         "with `updater` a trial that was paused may go on a little differently than one that never was");
   }

@@ -463,6 +463,13 @@ TEST(TrainerCheck, GpuAndUpdatesAreRefusedAndExactIsWarnedOf) {
     EXPECT_THAT(with_parameter("seed_per_iteration", off).warnings, ElementsAre(HasSubstr("seed_per_iteration: is always on")));
   }
   EXPECT_THAT(with_parameter("updater", "grow_colmaker").warnings, ElementsAre(HasSubstr("paused")));
+  for (const char* updater : {"prune", "refresh,grow_colmaker"}) {
+    EXPECT_THAT(with_parameter("updater", updater).errors, ElementsAre(HasSubstr("an updater that makes no trees")));
+  }
+  EXPECT_THAT(with_parameter("max_leaves", 1).warnings, ElementsAre(HasSubstr("max_leaves: a tree of 1 leaf")));
+  EXPECT_THAT(with_parameter("max_leaves", 0).warnings, IsEmpty());
+  EXPECT_THAT(check(xgboost(), {{"max_leaves", false, false, 1, 5, {}}}).warnings, ElementsAre(HasSubstr("a tree of 1 leaf")));
+  EXPECT_THAT(check(xgboost(), {{"max_leaves", false, false, 2, 5, {}}}).warnings, IsEmpty());
 }
 
 TEST(TrainerCheck, WarnsOfTrialsThatXgboostDoesNotRepeat) {
