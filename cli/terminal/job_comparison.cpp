@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/format.hpp"
+#include "core/masked_document.hpp"
 #include "core/text.hpp"
 
 namespace tuneband::cli {
@@ -164,6 +165,20 @@ std::vector<DocumentDifference> document_differences(const std::vector<Json>& do
   return differences;
 }
 
+std::vector<std::string> masked_fields(const std::vector<Json>& documents) {
+  std::map<std::string, std::size_t> masked;
+  for (const Json& document : documents) {
+    Leaves leaves;
+    add_leaves(document, "", leaves);
+    for (const auto& [path, value] : leaves) masked[path] += value == kMaskedValue ? 1 : 0;
+  }
+  std::vector<std::string> fields;
+  for (const auto& [path, count] : masked) {
+    if (count > 1) fields.push_back(path);
+  }
+  return fields;
+}
+
 std::optional<double> value_at(const BestSoFar& best, double cost) {
   std::optional<double> value;
   for (const BestStep& step : best.steps) {
@@ -205,9 +220,15 @@ void print_comparison(Console& console, const std::vector<ComparedJob>& jobs) {
   }
   const Table differences = table_of_differences(jobs, console.terminal(), precision);
   console.print("");
-  if (differences.empty()) return console.print("their documents are the same but for the name");
-  console.print("where their documents differ");
-  console.print_table(differences);
+  const auto masked = masked_fields(documents_of(jobs));
+  if (differences.empty()) {
+    console.print(
+        fmt::format("their documents are the same but for the name{}", masked.empty() ? "" : ", as far as they are shown"));
+  } else {
+    console.print("where their documents differ");
+    console.print_table(differences);
+  }
+  if (!masked.empty()) console.note("not shown, so perhaps not the same: " + join(masked, ", "));
 }
 
 Json comparison_json(const std::vector<ComparedJob>& jobs) {
@@ -236,7 +257,10 @@ Json comparison_json(const std::vector<ComparedJob>& jobs) {
     for (const Json& value : difference.values) values.push_back(value.is_discarded() ? Json() : value);
     differences[difference.path] = std::move(values);
   }
-  return {{"jobs", std::move(list)}, {"comparable", comparable(jobs)}, {"differences", std::move(differences)}};
+  return {{"jobs", std::move(list)},
+          {"comparable", comparable(jobs)},
+          {"differences", std::move(differences)},
+          {"masked", masked_fields(documents_of(jobs))}};
 }
 
 }  // namespace tuneband::cli

@@ -118,6 +118,19 @@ TEST(JobComparison, DocumentsThatAreTheSameButForTheNameDifferInNothing) {
   EXPECT_TRUE(differences[0].values[1].is_discarded());
 }
 
+TEST(JobComparison, WhatIsMaskedIsNotSaidToBeTheSame) {
+  std::vector<ComparedJob> jobs = two_jobs();
+  for (ComparedJob& job : jobs)
+    job.document = Json::parse(R"({"trainer": {"environment": {"KEY": "********", "OTHER": {"file": "key"}}}})");
+  std::string note;
+  EXPECT_THAT(printed(jobs, &note), HasSubstr("are the same but for the name, as far as they are shown\n"));
+  EXPECT_THAT(note, HasSubstr("not shown, so perhaps not the same: trainer.environment.KEY\n"));
+  EXPECT_EQ(comparison_json(jobs).at("masked"), Json::array({"trainer.environment.KEY"}));
+  jobs[1].document["trainer"]["environment"].erase("KEY");
+  EXPECT_THAT(printed(jobs), AllOf(HasSubstr("trainer.environment.KEY\t********\t-\n"), Not(HasSubstr("as far as"))));
+  EXPECT_EQ(comparison_json(jobs).at("masked"), Json::array());
+}
+
 std::string columns_of_one_trial() {
   Json columns = Json::parse(R"({"created_at": "2026-03-01T12:00:00Z", "states": ["completed"], "workers": ["w"], "trials": 1,
                                  "exit_classes": [], "enqueued": [], "more_objectives": [], "parameters": {}, "notes": {},
