@@ -117,6 +117,16 @@ std::optional<JoinedReport> join_at_end(Session session, const JobInfo& job, con
   return std::nullopt;
 }
 
+// What --json says beside the summary: where all of it is, and the joined model with its file.
+Json kept_in(const std::string& dir, const std::optional<JoinedReport>& joined) {
+  Json kept{{"data_dir", dir}};
+  if (joined) {
+    kept["ensemble"] = joined->description;
+    kept["ensemble"]["model"] = joined->path;
+  }
+  return kept;
+}
+
 // `dir`: the data directory. `submitted`: there is a job from here on.
 Finished run_on(Session session, const JobFile& file, const RunOptions& options, const std::string& dir,
                 const Interrupts& interrupts, bool& submitted) {
@@ -136,7 +146,7 @@ Finished run_on(Session session, const JobFile& file, const RunOptions& options,
   std::optional<JoinedReport> joined;
   if (options.ensemble && *end == WatchEnd::job_ended && can_be_joined(file.document))
     joined = join_at_end(session, *ended, dir, interrupts);
-  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, joined)
+  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, kept_in(dir, joined))
                                               : print_result(session.api, session.console, id, joined);
   if (!printed) return printed.error();
   return *end == WatchEnd::interrupted ? kExitInterrupted : exit_status_of(*ended);

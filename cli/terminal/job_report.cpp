@@ -466,18 +466,14 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   return {};
 }
 
-Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name,
-                                const std::optional<JoinedReport>& joined) {
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name, const Json& more) {
   auto summary = api.get(job_path(job_name) + "/summary");
   if (!summary) return summary.error();
   auto job = api.get(job_path(job_name));
   if (!job) return job.error();
   // It never changes, so it is of the same moment.
   if (job->contains("spec") && summary->contains("job")) (*summary)["job"]["spec"] = std::move((*job)["spec"]);
-  if (joined) {
-    (*summary)["ensemble"] = joined->description;
-    (*summary)["ensemble"]["model"] = joined->path;
-  }
+  summary->update(more);
   console.print_json(*summary);
   return {};
 }

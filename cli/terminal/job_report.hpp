@@ -43,9 +43,8 @@ std::string saved_text(const SummaryInfo& summary, const JobInfo& job);
 Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job,
                            const std::optional<JoinedReport>& joined = std::nullopt);
 
-// The Summary of docs/api.md, for --json; its job has the `spec` too. `joined` is its `ensemble`, with the file as `model`.
-Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job,
-                                const std::optional<JoinedReport>& joined = std::nullopt);
+// The Summary of docs/api.md, for --json; its job has the `spec` too. `more`: fields beside those.
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job, const Json& more = Json::object());
 
 // 0 for a job that completed; its own status for each other end.
 int exit_status_of(const JobInfo& job);

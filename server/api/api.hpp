@@ -69,6 +69,7 @@ class Api {
   struct ReadDocument {
     std::shared_ptr<ParsedJob> job;
     Diagnostics found;
+    bool known = false;  // such a job is there already, from the same document
   };
   // `then` gets the body as a job document, or why it is none.
   void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
@@ -123,8 +124,8 @@ class Api {
   // Replies with what `read` gives, or that it is unchanged: it must follow from the job's rows alone.
   // `threads`: views_, or exports_ for what takes longer than to read it.
   void reply_view(const HttpRequest& request, JobId job, ReadText read, const Respond& respond, ExportThreads& threads);
-  // The same of what has this tag; "": it follows from other things too, and is sent each time.
-  void reply_unless_seen(const HttpRequest& request, std::string etag, ReadText read, const Respond& respond,
+  // The same of what is of this version; "": it follows from other things too, and is sent each time.
+  void reply_unless_seen(const HttpRequest& request, const std::string& version, ReadText read, const Respond& respond,
                          ExportThreads& threads);
   void surface(const HttpRequest& request, JobId job, const Respond& respond);
   void add_timeline_routes();

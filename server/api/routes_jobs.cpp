@@ -33,7 +33,7 @@ std::vector<JobId> job_ids_of(const HttpRequest& request, Diagnostics& diagnosti
                                    " ids of jobs with commas between them, got " + excerpt(*list));
       return {};
     }
-    ids.push_back(JobId{*number});
+    if (std::ranges::find(ids, JobId{*number}) == ids.end()) ids.push_back(JobId{*number});
   }
   return ids;
 }
@@ -122,6 +122,13 @@ void read_earlier_jobs(Reader& reader, const std::optional<std::string>& like, P
   if (found.ok()) parsed.canonical = with_priors(*parse_json(parsed.canonical), spec).dump();
 }
 
+// What it needed when it was submitted, its files above all, may be gone by now.
+bool is_there_already(Reader& reader, const ParsedJob& parsed) {
+  const auto job = reader.find_job(parsed.spec.name);
+  const auto document = job ? reader.document(*job) : Result<std::string>(job.error());
+  return document && *document == parsed.canonical;
+}
+
 // What a job like it is changed from.
 Result<Json> submitted_document(Reader& reader, JobId job) {
   const auto stored = reader.document(job);
@@ -189,8 +196,8 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
         check_on_machines(*read.job, [this, read, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
           all.add(by_worker);
-          if (!all.ok()) return respond->reply(error_reply(all));
-          submit_job(read, all, respond);
+          if (!all.ok() && !read.known) return respond->reply(error_reply(all));
+          submit_job(read, all.ok() ? all : read.found, respond);
         });
       },
       respond);
@@ -211,6 +218,7 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
     }
     if (read.found.ok() && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
     if (read.found.ok()) read_earlier_jobs(reader, like, *read.job, read.found);
+    if (read.found.ok()) read.known = is_there_already(reader, *read.job);
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {

@@ -409,6 +409,33 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   EXPECT_TRUE(fs::is_empty(directory_ + "/tmp")) << "what is cut off while it writes leaves nothing behind";
 }
 
+TEST_F(Run, TheSameDocumentIsTheSameJobWhenItsDataIsGone) {
+  std::ofstream rows(directory_ + "/rows.csv");
+  rows << "a,y\n";
+  for (int row = 0; row < 100; ++row) rows << row % 10 << "," << (row % 10 + row % 7 > 6 ? 1 : 0) << "\n";
+  rows.close();
+  const Json document{{"name", "trees"},
+                      {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
+                      {"search_space", {{"eta", {{"type", "float"}, {"min", 0.3}, {"max", 0.9}}}}},
+                      {"trainer",
+                       {{"type", "xgboost"},
+                        {"data", {{"train", "rows.csv"}, {"label", "y"}}},
+                        {"parameters", {{"objective", "binary:logistic"}}}}},
+                      {"scheduler", {{"max_resource", 3}}},
+                      {"limits", {{"max_trials", 2}}}};
+  std::ofstream(directory_ + "/job.json") << document.dump(2);
+  const auto run = [this] { return start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}); };
+  EXPECT_EQ(run().wait(), 0);
+  ASSERT_TRUE(fs::remove(directory_ + "/rows.csv"));
+  Child again = run();
+  EXPECT_EQ(again.wait(), 0);
+  EXPECT_NE(again.said().find("best\t"), std::string::npos) << again.said();
+  EXPECT_NE(notes().find("the best models were not joined: trainer.data"), std::string::npos) << notes();
+  std::ofstream(directory_ + "/job.json") << Json(document).patch(
+      R"([{"op": "replace", "path": "/name", "value": "other"}])"_json);
+  EXPECT_EQ(run().wait(), 2) << "a new job needs its data";
+}
+
 TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   std::ofstream rows(directory_ + "/rows.csv");
   rows << "a,b,y\n";
@@ -438,6 +465,7 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   ASSERT_EQ(again.wait(), 0);
   const Json ended = Json::parse(again.said());
   EXPECT_EQ(ended.at("ensemble").at("model"), joined);
+  EXPECT_EQ(ended.at("data_dir"), directory_ + "/kept");
   ASSERT_TRUE(fs::remove(joined));
   Child alone = start({"run", "job.json", "--workers", "1", "--data-dir", "kept", "--no-ensemble"});
   EXPECT_EQ(alone.wait(), 0);
