@@ -97,6 +97,11 @@ def _part(name):
     return urllib.parse.quote(str(name), safe="")
 
 
+def _rooted(path):
+    """Without its slash a path would be the end of what is before it: of "/v1/jobs/1" and "5" it would be another job's."""
+    return path if path.startswith("/") else "/" + path
+
+
 def _jobs_in(lines):
     """Of a stream of events the job that each line has, or None."""
     kind = None
@@ -141,7 +146,8 @@ class Server:
         return self.request("GET", "/v1/workers")["workers"]
 
     def request(self, method, path, body=None, **query):
-        """Any route of docs/api.md. `body`: what becomes JSON, or bytes that are."""
+        """Any route of docs/api.md whose answer is JSON; of others read() has the bytes. `body`: what becomes JSON, or bytes
+        that are."""
         return json.loads(self.read(method, path, body, **query) or b"null")
 
     def pages(self, path, field, **query):
@@ -164,7 +170,7 @@ class Server:
     def open(self, method, path, body=None, seconds=_READ_SECONDS, **query):
         """The answer as a stream of bytes. Errors: Refused; ConnectionError when there is no server."""
         asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
-        url = self.url + path + ("?" + asked if asked else "")
+        url = self.url + _rooted(path) + ("?" + asked if asked else "")
         data = body if body is None or isinstance(body, bytes) else _json(body)
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
         try:
@@ -315,7 +321,7 @@ class Job:
         self.request("DELETE")
 
     def _path(self, page):
-        return "/v1/jobs/%d%s" % (self.number, page)
+        return "/v1/jobs/%d%s" % (self.number, _rooted(page) if page else "")
 
     def _bytes(self, page, **query):
         return self.server.read("GET", self._path(page), **query)

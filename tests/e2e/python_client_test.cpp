@@ -56,12 +56,13 @@ print(job.model() == open(best['model'], 'rb').read(), len(job.curve(number)) > 
 print(job.explain(0)[0][:20])
 print([one['name'] for one in server.jobs()], server.job('of-python').number == job.number, len(server.workers()))
 print(len(job.trials(state='completed,stopped', sort='objective')))
+print(job.request('GET', 'trials/1')['number'], server.request('GET', 'v1/jobs/1')['id'])
 job.delete()
 print(server.jobs())
 )"),
             "completed True 9\n5 ['eta', 'resource', 'state', 'training_seconds', 'trial', 'value'] True\nTrue\nTrue True "
             "True\nRung 0 of bracket 0 \n"
-            "['of-python'] True 1\n5\n[]\n");
+            "['of-python'] True 1\n5\n1 1\n[]\n");
 }
 
 TEST(PythonRows, KeepTheirOwnColumnsWhereAParameterHasTheSameName) {
