@@ -40,6 +40,14 @@ void NondominatedSort::add(int trial, std::vector<double> costs) {
   if (!moving.empty()) fronts_.push_back(std::move(moving));
 }
 
+void NondominatedSort::remove(int trial) {
+  std::vector<Result> results = std::exchange(results_, {});
+  fronts_.clear();
+  for (Result& result : results) {
+    if (result.trial != trial) add(result.trial, std::move(result.costs));
+  }
+}
+
 int NondominatedSort::front_of(int trial) const {
   for (std::size_t i = 0; i < fronts_.size(); ++i) {
     const bool here =

@@ -20,6 +20,8 @@ class NondominatedSort {
  public:
   // `costs`: finite, the lesser the better, as many as before. Each trial once.
   void add(int trial, std::vector<double> costs);
+  // As if it had never been added; of n results n are added anew.
+  void remove(int trial);
 
   // Trials, best first; ties by number.
   std::vector<int> order() const;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <tuple>
 
 #include "core/check.hpp"
 #include "core/text.hpp"
@@ -15,6 +15,14 @@ Standing standing_of(const Arrival& arrival, Goal goal) {
                                                                    [](double value) { return std::isfinite(value); });
   if (!finite) return {.tier = Standing::not_finite, .trial = arrival.trial};
   return {Standing::finite, arrival.violation, cost_of(*arrival.value, goal), arrival.trial};
+}
+
+std::partial_ordering operator<=>(const Worth& a, const Worth& b) {
+  if (const auto order = std::tie(a.tier, a.violation) <=> std::tie(b.tier, b.violation); order != 0) return order;
+  if (a.costs == b.costs) return std::partial_ordering::equivalent;
+  if (a.violation > 0) return a.costs.front() <=> b.costs.front();
+  if (dominates(a.costs, b.costs)) return std::partial_ordering::less;
+  return dominates(b.costs, a.costs) ? std::partial_ordering::greater : std::partial_ordering::unordered;
 }
 
 namespace {
@@ -37,12 +45,23 @@ Standing Rung::add(const Arrival& arrival) {
   return standing;
 }
 
-// Every result gets its new place.
 Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
   TUNEBAND_CHECK(arrival.more_values.size() == more_goals_.size(), "a result has a value of every objective");
-  std::vector<double> costs{standing.cost};
-  for (std::size_t i = 0; i < more_goals_.size(); ++i) costs.push_back(cost_of(arrival.more_values[i], more_goals_[i]));
-  fronts_.add(arrival.trial, std::move(costs));
+  fronts_.add(arrival.trial, worth_of(arrival).costs);
+  standing.cost = place_anew().at(arrival.trial);
+  return standing;
+}
+
+Worth Rung::worth_of(const Arrival& arrival) const {
+  const Standing standing = standing_of(arrival, goal_);
+  Worth worth{standing.tier, standing.violation};
+  if (standing.tier != Standing::finite) return worth;
+  worth.costs.push_back(standing.cost);
+  for (std::size_t i = 0; i < more_goals_.size(); ++i) worth.costs.push_back(cost_of(arrival.more_values[i], more_goals_[i]));
+  return worth;
+}
+
+std::unordered_map<int, double> Rung::place_anew() {
   std::unordered_map<int, double> places;
   for (const int trial : fronts_.order()) places.emplace(trial, static_cast<double>(places.size()));
   const auto placed = [&](Standing one) {
@@ -55,7 +74,7 @@ Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
   std::set<Standing> waiting;
   for (const Standing& one : waiting_) waiting.insert(placed(one));
   waiting_.swap(waiting);
-  return placed(standing);
+  return places;
 }
 
 Decision Rung::withdraw(const Arrival& arrival, int keep) {
@@ -63,9 +82,14 @@ Decision Rung::withdraw(const Arrival& arrival, int keep) {
       std::find_if(waiting_.begin(), waiting_.end(), [&](const Standing& one) { return one.trial == arrival.trial; });
   TUNEBAND_CHECK(found != waiting_.end(), "only what waits is withdrawn");
   if (found->tier == Standing::finite) --finite_;
+  const bool counted = found->counts();
   results_.erase(*found);
   results_.insert({.tier = Standing::failed, .trial = arrival.trial});
   waiting_.erase(found);
+  if (several() && counted) {
+    fronts_.remove(arrival.trial);
+    place_anew();
+  }
   Decision decision;  // without a rank
   decision.trial = arrival.trial;
   decision.bracket = arrival.bracket;

@@ -10,11 +10,13 @@
 // their violation, then of the first objective.
 #pragma once
 
+#include <compare>
 #include <ext/pb_ds/assoc_container.hpp>
 #include <ext/pb_ds/tree_policy.hpp>
 #include <functional>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "scheduler/job_spec.hpp"
@@ -36,6 +38,16 @@ struct Standing {
 
 Standing standing_of(const Arrival& arrival, Goal goal);
 
+// What results are compared by whenever they came, and of whatever rungs they are: of several objectives a place is one of a
+// moment.
+struct Worth {
+  Standing::Tier tier = Standing::failed;
+  double violation = 0;
+  std::vector<double> costs = {};  // of finite values: of each objective
+};
+// less: `a` is better; unordered: each is better in one objective. What breaks the constraints goes by the first one.
+std::partial_ordering operator<=>(const Worth& a, const Worth& b);
+
 class Rung {
  public:
   // `slots`: how many results close it; 0: unbounded.
@@ -56,8 +68,11 @@ class Rung {
   // The decision on a waiting result is taken.
   void settle(const Standing& standing) { waiting_.erase(standing); }
 
-  // A result that waits is stopped: it counts as a failure from now on. Of several objectives the others keep their order.
+  // A result that waits is stopped: it counts as a failure from now on, and the others rank without it.
   Decision withdraw(const Arrival& arrival, int keep);
+
+  // As it is by the goals of this rung.
+  Worth worth_of(const Arrival& arrival) const;
 
   // Results without a decision, best first.
   const std::set<Standing>& waiting() const { return waiting_; }
@@ -82,6 +97,8 @@ class Rung {
                                    __gnu_pbds::tree_order_statistics_node_update>;
 
   Standing add_to_fronts(const Arrival& arrival, Standing standing);
+  // Of several objectives every result that counts gets its place: by the trial's number.
+  std::unordered_map<int, double> place_anew();
   std::optional<double> cutoff(int keep) const;
 
   std::int64_t level_;

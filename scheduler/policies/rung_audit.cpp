@@ -28,29 +28,26 @@ void RungAudit::promoted(int index, int trial) {
 void RungAudit::learned(const RungOrder& order, int index, const Standing& standing) {
   if (standing.trial >= kAuditTrials) return;
   ++of_audited_[static_cast<std::size_t>(index)].filled;
-  progress_[static_cast<std::size_t>(standing.trial)] = {index, standing};
+  progress_[static_cast<std::size_t>(standing.trial)] = {index, standing.tier == Standing::finite};
   conclude(order);
 }
 
 void RungAudit::withdrawn(int trial) {
-  if (trial < kAuditTrials) progress_[static_cast<std::size_t>(trial)].standing.tier = Standing::failed;
+  if (trial < kAuditTrials) progress_[static_cast<std::size_t>(trial)].may_go_on = false;
 }
 
-bool RungAudit::pending(const Progress& its) const {
-  return its.index <= audit_rung_ && (its.index < 0 || its.standing.tier == Standing::finite);
-}
+bool RungAudit::pending(const Progress& its) const { return its.index <= audit_rung_ && (its.index < 0 || its.may_go_on); }
 
 PairCounts RungAudit::audited_pairs(const RungOrder& order) const {
   PairCounts counts;
   for (int a = 0; a < kAuditTrials; ++a) {
     for (int b = a + 1; b < kAuditTrials; ++b) {
-      const Standing* a_here = order.find(audit_rung_, a);  // nothing: it started higher
-      const Standing* b_here = order.find(audit_rung_, b);
-      const Standing* a_above = order.find(audit_rung_ + 1, a);
-      const Standing* b_above = order.find(audit_rung_ + 1, b);
+      const Worth* a_here = order.find(audit_rung_, a);  // nothing: it started higher
+      const Worth* b_here = order.find(audit_rung_, b);
+      const Worth* a_above = order.find(audit_rung_ + 1, a);
+      const Worth* b_above = order.find(audit_rung_ + 1, b);
       if (a_here == nullptr || b_here == nullptr || a_above == nullptr || b_above == nullptr) continue;
-      counts.same_order += same_order(*a_here, *b_here, *a_above, *b_above);
-      ++counts.pairs;
+      counts.add(*a_here, *b_here, *a_above, *b_above);
     }
   }
   return counts;
@@ -58,10 +55,12 @@ PairCounts RungAudit::audited_pairs(const RungOrder& order) const {
 
 std::vector<std::pair<int, Standing>> RungAudit::to_promote(const Rungs& rungs) const {
   std::vector<std::pair<int, Standing>> found;
-  for (const Progress& its : progress_) {
-    if (!auditing_ || its.index < 0 || its.index > audit_rung_) continue;
-    if (rungs.at(its.index).waiting().contains(its.standing)) found.emplace_back(its.index, its.standing);
+  for (int index = 0; auditing_ && index <= audit_rung_; ++index) {
+    for (const Standing& standing : rungs.at(index).waiting()) {
+      if (standing.trial < kAuditTrials) found.emplace_back(index, standing);
+    }
   }
+  std::ranges::sort(found, {}, [](const auto& one) { return one.second.trial; });
   return found;
 }
 

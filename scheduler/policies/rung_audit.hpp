@@ -45,7 +45,7 @@ class RungAudit {
   // The last arrival of one of the first trials.
   struct Progress {
     int index = -1;
-    Standing standing;
+    bool may_go_on = false;  // it has a finite value there
   };
 
   bool pending(const Progress& its) const;  // it may still come to the rung above the audited one

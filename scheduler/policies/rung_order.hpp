@@ -1,5 +1,6 @@
 // How well a rung orders trials as the next one does: the share of pairs of trials that both rungs put in the same order
-// (Kendall's tau is twice that less one). 1: always; 0.5: no better than chance.
+// (Kendall's tau is twice that less one). 1: always; 0.5: no better than chance. Of several objectives pairs of which neither is
+// the better at one of the rungs say nothing.
 #pragma once
 
 #include <unordered_map>
@@ -12,6 +13,9 @@ namespace tuneband {
 struct PairCounts {
   double same_order = 0;  // a tie in one of the rungs counts half
   int pairs = 0;
+
+  // Two trials, `a` and `b`, at both rungs.
+  void add(const Worth& a_below, const Worth& b_below, const Worth& a_above, const Worth& b_above);
 
   double concordance() const { return pairs == 0 ? 1 : same_order / pairs; }
   // With `prior_pairs` more, of which `prior` are in the same order.
@@ -26,19 +30,16 @@ class RungOrder {
   explicit RungOrder(int rungs) : results_(static_cast<std::size_t>(rungs)), pairs_(static_cast<std::size_t>(rungs)) {}
 
   // In order of arrival. Failures say nothing of an order and are left out.
-  void add(int index, const Standing& standing);
+  void add(int index, int trial, const Worth& worth);
 
   // Of rungs `index` and `index` + 1.
   const PairCounts& between(int index) const { return pairs_[static_cast<std::size_t>(index)]; }
-  // The standing of a trial at a rung, when it counts.
-  const Standing* find(int index, int trial) const;
+  // What a trial has at a rung, when it did not fail.
+  const Worth* find(int index, int trial) const;
 
  private:
-  std::vector<std::unordered_map<int, Standing>> results_;  // by rung, trial
-  std::vector<PairCounts> pairs_;                           // by the lower rung
+  std::vector<std::unordered_map<int, Worth>> results_;  // by rung, trial
+  std::vector<PairCounts> pairs_;                        // by the lower rung
 };
-
-// 1, 0.5 (a tie in one of them) or 0.
-double same_order(const Standing& a_below, const Standing& b_below, const Standing& a_above, const Standing& b_above);
 
 }  // namespace tuneband

@@ -59,7 +59,8 @@ void SynchronousPolicy::arrive(const Arrival& arrival, std::vector<Decision>& de
   if (its.closed()) finish(its, decisions);
 }
 
-// That makes nothing certain: the slots are as full as before, and so many as could not be pushed out have gone on already.
+// That makes nothing certain: the slots are as full as before, and so many as could not be pushed out have gone on already. Of
+// several objectives the others' order may be another one from now on; what is decided of a full rung stays.
 void SynchronousPolicy::withdraw(const Arrival& arrival, std::vector<Decision>& decisions) {
   Bracket& its = bracket(arrival.bracket);
   decisions.push_back(its.rungs[static_cast<std::size_t>(arrival.rung)].withdraw(arrival, its.keep(arrival.rung)));
@@ -109,8 +110,9 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Decision>& d
 
   while (!rung.waiting().empty()) {  // certain winners: among the best whatever is missing
     const Standing standing = *rung.waiting().begin();
-    const bool uncertain = rung.several() && missing > 0;
-    if (standing.tier != Standing::finite || uncertain || rung.rank(standing) + missing > keep) break;
+    const bool among_the_best = rung.several() ? missing == 0 && its.went_on[static_cast<std::size_t>(index)] < keep
+                                               : rung.rank(standing) + missing <= keep;
+    if (standing.tier != Standing::finite || !among_the_best) break;
     promote(its, index, standing,
             missing == 0 ? "the rung is full: " + best : best + ", and the missing results cannot push it out", decisions);
   }
@@ -118,9 +120,9 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Decision>& d
   while (!rung.waiting().empty()) {  // certain losers
     const Standing standing = *rung.waiting().rbegin();
     const bool finite = standing.tier == Standing::finite;
-    const bool uncertain = rung.several() && missing > 0;
-    const bool in_reserve = rung.rank(standing) <= keep + reserve;
-    if (finite && (uncertain || in_reserve)) break;
+    const bool in_reserve = rung.several() ? missing > 0 || static_cast<int>(rung.waiting().size()) <= reserve
+                                           : rung.rank(standing) <= keep + reserve;
+    if (finite && in_reserve) break;
     stop(its, index, standing,
          !finite        ? "its value is not a finite number: such a trial never goes on"
          : missing == 0 ? "the rung is full: " + best

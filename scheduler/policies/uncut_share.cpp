@@ -2,20 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 namespace tuneband {
-
-namespace {
-
-// 1, 0.5 (as good as the other) or 0.
-double won(const Standing& let_through, const Standing& uncut) {
-  const auto worth = [](const Standing& standing) { return std::tuple(standing.tier, standing.violation, standing.cost); };
-  if (worth(let_through) == worth(uncut)) return 0.5;
-  return worth(let_through) < worth(uncut) ? 1 : 0;
-}
-
-}  // namespace
 
 UncutShare::UncutShare(const Rungs& rungs) : top_(rungs.top()) {
   for (int index = 0; index <= top_; ++index) {
@@ -39,18 +27,22 @@ std::int64_t UncutShare::expected(std::int64_t spent_by_others, std::int64_t max
   return std::llround(std::floor(trainings * (1 - kPriorWon) / kPriorWon + 0.5));
 }
 
-void UncutShare::learned(const Standing& standing, int bracket) {
+void UncutShare::learned(const Worth& worth, int bracket) {
   const bool uncut = bracket == top_;
   arrived_ += uncut ? 1 : 0;
   auto& own = uncut ? uncut_ : let_through_;
   if (own.size() >= kTrialsKnownMax) return;
-  for (const Standing& other : uncut ? let_through_ : uncut_) pairs_won_ += uncut ? won(other, standing) : won(standing, other);
-  own.push_back(standing);
+  for (const Worth& other : uncut ? let_through_ : uncut_) {
+    const std::partial_ordering order = uncut ? other <=> worth : worth <=> other;
+    if (order == std::partial_ordering::unordered) continue;
+    pairs_won_ += order < 0 ? 1 : order == 0 ? 0.5 : 0;
+    ++pairs_;
+  }
+  own.push_back(worth);
 }
 
 double UncutShare::share() const {
-  const double pairs = static_cast<double>(let_through_.size() * uncut_.size());
-  const double won = (pairs_won_ + kPriorWon * kPriorPairs) / (pairs + kPriorPairs);
+  const double won = (pairs_won_ + kPriorWon * kPriorPairs) / (pairs_ + kPriorPairs);
   return std::clamp(1 - won, kShareMin, kShareMax);
 }
 

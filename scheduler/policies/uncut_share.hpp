@@ -4,6 +4,7 @@
 // that they were not asked about.
 //
 //   p = (pairs won by the one let through, a tie is half of one, + kPriorWon * kPriorPairs) / (pairs + kPriorPairs)
+//   (of several objectives without the pairs of which neither is the better)
 //   share = 1 - p, within kShareMin and kShareMax
 //
 // It is of what the others have brought to their rungs, for each result a step from the rung below: what skips rungs counts as
@@ -44,7 +45,7 @@ class UncutShare {
   void started(int bracket) { started_ += bracket == top_ ? 1 : 0; }
   void given_back(int bracket) { started_ -= bracket == top_ ? 1 : 0; }  // that start never was
   // A result at max_resource.
-  void learned(const Standing& standing, int bracket);
+  void learned(const Worth& worth, int bracket);
   double share() const;
   // How many of them are begun as long as nothing is known, when the others spend so much.
   static std::int64_t expected(std::int64_t spent_by_others, std::int64_t max_resource);
@@ -54,9 +55,10 @@ class UncutShare {
   std::vector<double> costs_;  // by rung: of a trial that comes to it from the one below
   int started_ = 0;
   int arrived_ = 0;
-  std::vector<Standing> let_through_;
-  std::vector<Standing> uncut_;
+  std::vector<Worth> let_through_;
+  std::vector<Worth> uncut_;
   double pairs_won_ = 0;
+  int pairs_ = 0;
 };
 
 }  // namespace tuneband

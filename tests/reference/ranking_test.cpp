@@ -45,7 +45,7 @@ TEST(BracketChoice, KeepsEveryBracketNearestToItsShare) {
   Draws draws(8, 7, 1);
   RungOrder order(kRungs);
   for (int trial = 0; trial < 12; ++trial) {
-    for (int rung = 0; rung < kRungs; ++rung) order.add(rung, {Standing::finite, 0, trial + 6 * draws.unit(), trial});
+    for (int rung = 0; rung < kRungs; ++rung) order.add(rung, trial, {Standing::finite, 0, {trial + 6 * draws.unit()}});
   }
   std::vector<double> shares(kRungs);
   double trust = 1;
@@ -76,8 +76,8 @@ TEST(BracketChoice, KeepsEveryBracketNearestToItsShare) {
 TEST(BracketChoice, OfBracketsThatAreEquallyFarBehindTheLowestIsChosen) {
   RungOrder order(2);
   for (int trial = 0; trial < 4; ++trial) {
-    order.add(0, {Standing::finite, 0, trial == 0 ? 1.0 : 0.0, trial});
-    order.add(1, {Standing::finite, 0, trial == 0 ? 0.0 : static_cast<double>(trial), trial});
+    order.add(0, trial, {Standing::finite, 0, {trial == 0 ? 1.0 : 0.0}});
+    order.add(1, trial, {Standing::finite, 0, {trial == 0 ? 0.0 : static_cast<double>(trial)}});
   }
   ASSERT_EQ(order.between(0).same_order, 1.5);  // of 6: three ties
   BracketChoice choice(2, 4);
@@ -97,7 +97,7 @@ TEST(RungOrder, ConcordanceIsKendallsWithTiesAsHalf) {
     for (int trial = 0; trial < 30; ++trial) {
       const auto at = [&](int rung, Json& costs) {
         const auto cost = static_cast<double>(draws.below(8));  // with ties
-        order.add(rung, {Standing::finite, 0, cost, trial});
+        order.add(rung, trial, {Standing::finite, 0, {cost}});
         costs.push_back(cost);
       };
       at(0, below);

@@ -95,6 +95,8 @@ class RestoredJob {
     decision.bracket = trial.bracket;
     decision.rung = trial.rung;
     decision.value = value;
+    if (value && !spec_.more_goals.empty())
+      decision.more_values = {static_cast<double>(random_bits(7, {static_cast<std::uint64_t>(trial.id.number)}) % 8)};
     trial.state = decision.value ? TrialState::paused : TrialState::failed;
     decisions_.push_back(decision);
     std::vector<Decision> decisions;
@@ -183,6 +185,9 @@ TEST(PolicyRestore, EveryPolicyGoesOnAsIfItHadNotBeenRebuilt) {
       spec.max_resource = std::int64_t{1} << (seed % 8);
       spec.eta = 2 + static_cast<int>(seed % 3);
       spec.rung_audit = type == SchedulerType::automatic;
+      const bool of_one_objective =
+          type == SchedulerType::median_stopping || type == SchedulerType::pasha || type == SchedulerType::async_hyperband;
+      if (seed % 6 == 5 && !of_one_objective) spec.more_goals = {Goal::maximize};
       if (type == SchedulerType::automatic || type == SchedulerType::asha_delayed) {
         if (seed % 4 == 1) {
           spec.rung_audit = false;

@@ -131,6 +131,18 @@ TEST_F(RungOfTwo, KeepsWhatWaitsWhenALaterResultChangesThePlaces) {
   EXPECT_EQ(rung_.rank(*rung_.waiting().rbegin()), 3);
 }
 
+TEST_F(RungOfTwo, RanksWithoutWhatWasWithdrawn) {
+  add(0, 4, 1);
+  add(1, 3, 2);
+  add(2, 2, 0);
+  EXPECT_THAT(order_of(rung_), ElementsAre(0, 2, 1));
+  rung_.withdraw({.trial = 0, .value = 4, .more_values = {1}}, 1);
+  EXPECT_THAT(order_of(rung_), ElementsAre(1, 2, 0)) << "of each other neither is better";
+  EXPECT_TRUE(rung_.in_first_front(*rung_.waiting().begin()));
+  add(3, 2, 3);
+  EXPECT_THAT(order_of(rung_), ElementsAre(1, 2, 3, 0));
+}
+
 TEST_F(RungOfTwo, HasNoCutoffAndTellsTheFront) {
   add(0, 1, 1);
   const Standing behind = add(1, 0.5, 2);
@@ -180,6 +192,11 @@ TEST(FrontsOfRandomResults, AreThoseOfTheDefinition) {
     for (std::size_t i = 0; i < costs.size(); ++i) ASSERT_EQ(fronts.front_of(static_cast<int>(i)), expected[i]);
   }
   EXPECT_EQ(fronts.order().size(), costs.size());
+  NondominatedSort others;
+  for (int trial = 0; trial < 120; ++trial) {
+    trial % 3 == 0 ? fronts.remove(trial) : others.add(trial, costs[static_cast<std::size_t>(trial)]);
+  }
+  EXPECT_EQ(fronts.order(), others.order());
 }
 
 }  // namespace

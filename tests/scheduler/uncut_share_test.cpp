@@ -22,7 +22,7 @@ SchedulerSpec spec_of_uncut(bool restarts = false) {
 
 Rungs rungs_of(bool restarts = false) { return {spec_of_uncut(restarts), Goal::minimize, std::nullopt}; }
 
-Standing worth(double cost, int trial = 0) { return {Standing::finite, 0, cost, trial}; }
+Worth worth(double cost) { return {Standing::finite, 0, {cost}}; }
 
 void fill(Rungs& rungs, int index, int results) {
   for (int i = 0; i < results; ++i) rungs.add(index, {.trial = rungs.at(index).filled(), .rung = index, .value = i});
@@ -45,17 +45,26 @@ TEST(UncutShare, CountsThePairsThatWhatTheRungsLetThroughHasWon) {
   EXPECT_DOUBLE_EQ(uncut.share(), 1 - (1 + 0.85 * 4) / (2 + 4));
   uncut.learned(worth(4), 0);  // behind it too
   EXPECT_DOUBLE_EQ(uncut.share(), 1 - (1 + 0.85 * 4) / (3 + 4));
-  uncut.learned({Standing::failed, 0, 0, 9}, uncut.bracket());  // one that failed has lost
+  uncut.learned({Standing::failed}, uncut.bracket());  // one that failed has lost
   EXPECT_DOUBLE_EQ(uncut.share(), 1 - (4 + 0.85 * 4) / (6 + 4));
 }
 
 TEST(UncutShare, TakesATieForHalfAWonPairWhicheverCameFirst) {
-  for (const int trial : {0, 9}) {
+  for (const bool uncut_first : {false, true}) {
     UncutShare uncut(rungs_of());
-    uncut.learned(worth(3, 4), 0);
-    uncut.learned(worth(3, trial), uncut.bracket());
+    uncut.learned(worth(3), uncut_first ? uncut.bracket() : 0);
+    uncut.learned(worth(3), uncut_first ? 0 : uncut.bracket());
     EXPECT_DOUBLE_EQ(uncut.share(), 1 - (0.5 + 0.85 * 4) / (1 + 4));
   }
+}
+
+TEST(UncutShare, OfSeveralObjectivesAPairOfWhichNeitherIsBetterIsNone) {
+  UncutShare uncut(rungs_of());
+  uncut.learned({Standing::finite, 0, {1, 3}}, 0);
+  uncut.learned({Standing::finite, 0, {2, 2}}, uncut.bracket());
+  EXPECT_DOUBLE_EQ(uncut.share(), 1 - UncutShare::kPriorWon);
+  uncut.learned({Standing::finite, 0, {2, 1}}, 0);
+  EXPECT_DOUBLE_EQ(uncut.share(), 1 - (1 + 0.85 * 4) / (1 + 4));
 }
 
 TEST(UncutShare, StaysWithinItsBounds) {
@@ -105,15 +114,15 @@ TEST(UncutShare, DoesNotCountItsOwnResultsAsSpentByTheOthers) {
 TEST(UncutShare, ChangesNoMoreOnceEnoughOfEitherKindAreKnown) {
   UncutShare uncut(rungs_of());
   constexpr int kMost = static_cast<int>(UncutShare::kTrialsKnownMax);
-  for (int i = 0; i < kMost; ++i) uncut.learned(worth(2.0 * i, 2 * i), 0);
-  for (int i = 0; i < kMost - 1; ++i) uncut.learned(worth(2.0 * i + 1, 2 * i + 1), uncut.bracket());
+  for (int i = 0; i < kMost; ++i) uncut.learned(worth(2.0 * i), 0);
+  for (int i = 0; i < kMost - 1; ++i) uncut.learned(worth(2.0 * i + 1), uncut.bracket());
   const double share = uncut.share();
-  uncut.learned(worth(-1, 5000), 0);
+  uncut.learned(worth(-1), 0);
   EXPECT_EQ(uncut.share(), share);
-  uncut.learned(worth(-1, 5001), uncut.bracket());
+  uncut.learned(worth(-1), uncut.bracket());
   EXPECT_GT(uncut.share(), share);
   const double last = uncut.share();
-  uncut.learned(worth(-1, 5002), uncut.bracket());
+  uncut.learned(worth(-1), uncut.bracket());
   EXPECT_EQ(uncut.share(), last);
 }
 
