@@ -101,11 +101,12 @@ void Job::join_others_at(std::int64_t others, std::int64_t its) {
 
 // ---- what a user changes ------------------------------------------------------------------------------------------------------
 
-// What it has had counts as before: another weight is for what it gets from now on.
-void Job::set_weight(double weight) {
-  const std::int64_t before = by_weight(use_.over().worker_ms);
+// What it has had counts as before, of segments under way too: another weight is for what it gets from now on.
+void Job::set_weight(double weight, Timestamp now) {
+  const std::int64_t worker_ms = use_.at(now, 0, 0);
+  const std::int64_t before = by_weight(worker_ms);
   row_.weight = weight;
-  row_.share_start += before - by_weight(use_.over().worker_ms);
+  row_.share_start += before - by_weight(worker_ms);
 }
 
 bool Job::may_be_reclaimed(const TrialRow& trial) {
@@ -119,7 +120,7 @@ void Job::want_back() {
   }
 }
 
-void Job::change(const JobChanges& changes) {
+void Job::change(const JobChanges& changes, Timestamp now) {
   std::vector<std::string> changed;
   if (changes.held && *changes.held != row_.held) {
     row_.held = *changes.held;
@@ -128,7 +129,7 @@ void Job::change(const JobChanges& changes) {
   }
   if (changes.weight && *changes.weight != row_.weight) {
     changed.push_back("weight " + format_number(*changes.weight) + " instead of " + format_number(row_.weight));
-    set_weight(*changes.weight);
+    set_weight(*changes.weight, now);
   }
   if (changes.max_parallel_trials && *changes.max_parallel_trials != row_.max_parallel_trials) {
     changed.push_back("max_parallel_trials " + std::to_string(*changes.max_parallel_trials) + " instead of " +

@@ -84,7 +84,7 @@ class Job {
   // Of no use when the trial that it was for is not to be created any more.
   void suggested(Suggestion suggestion);
   // Of a job that is running. What it runs when it is held is wanted back from its workers.
-  void change(const JobChanges& changes);
+  void change(const JobChanges& changes, Timestamp now);
   // This segment is not to go on, or was not to at some time since it began.
   bool wants_back(int number) const { return !goes_on() || wanted_back_.contains(number); }
 
@@ -186,7 +186,7 @@ class Job {
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
   void fail_without_best(bool limited);
-  void set_weight(double weight);
+  void set_weight(double weight, Timestamp now);
 
   JobRow row_;
   std::shared_ptr<const JobSpec> spec_;

@@ -59,7 +59,7 @@ void Scheduler::State::on(const JobChangeRequested& event) {
     return;
   }
   const bool was_held = job->row().held;
-  job->change(event.changes);
+  job->change(event.changes, now);
   const bool held = job->row().held;
   if (held && !was_held) answer_workers_of(*job);
   if (was_held && !held) job->join_others_at(where_others_are(*job), job->share_time(now, typical_ms(*job), 0));

@@ -279,6 +279,18 @@ TEST_F(Shares, OfAnotherWeightAreOfWhatComesAlone) {
   EXPECT_EQ(turns(6), "122212");
 }
 
+TEST_F(Shares, OfAnotherWeightLeaveWhatIsUnderWayAsItWas) {
+  core_.submit({{"weight", 10}});
+  core_.sync("a");
+  core_.submit();
+  core_.advance_ms(100'000);
+  change({.weight = 1});
+  EXPECT_EQ(turns(5), "12222");
+  core_.restart();
+  core_.sync("a");
+  EXPECT_EQ(turns(10), "2222222211");
+}
+
 // ---- what is said of it ---------------------------------------------------------------------------------------------------
 
 using Reasons = std::vector<std::pair<std::string, int>>;
