@@ -63,17 +63,31 @@ CountsOfRungs rungs_of(Connection& connection, JobId job, const ParsedJob& parse
   return rungs;
 }
 
-int keep_brackets(CountsOfRungs& rungs, std::size_t brackets_max) {
+std::set<int> open_brackets(Connection& connection, JobId job) {
   std::set<int> open;
+  Statement rows = connection.prepare(
+      "SELECT DISTINCT bracket FROM trials INDEXED BY trials_by_state WHERE job = ? AND state IN ('pending', 'running', "
+      "'paused')");
+  for (rows.query(job.value); rows.step();) open.insert(rows.small_integer(0));
+  return open;
+}
+
+int keep_brackets(CountsOfRungs& rungs, const std::set<int>& open, std::size_t brackets_max) {
+  int begun = open.empty() ? -1 : *open.rbegin();  // the last one
+  for (const auto& [key, rung] : rungs) {
+    if (rung.reached() + rung.failed > 0) begun = std::max(begun, key.first);
+  }
   std::set<int> brackets;
+  std::set<int> not_done;
   for (const auto& [key, rung] : rungs) {
     brackets.insert(key.first);
-    if (!closed(rung)) open.insert(key.first);
+    const bool left_behind = rung.planned && key.first < begun && !open.contains(key.first);
+    if (!closed(rung) && !left_behind) not_done.insert(key.first);
   }
   int gone = 0;
   while (brackets.size() > brackets_max) {
-    const bool first_is_closed = !open.contains(*brackets.begin());
-    const int bracket = first_is_closed ? *brackets.begin() : *brackets.rbegin();
+    const bool first_is_done = !not_done.contains(*brackets.begin());
+    const int bracket = first_is_done ? *brackets.begin() : *brackets.rbegin();
     brackets.erase(bracket);
     std::erase_if(rungs, [bracket](const auto& entry) { return entry.first.first == bracket; });
     ++gone;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,13 @@ using CountsOfRungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket,
 
 CountsOfRungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed);
 
-// Leaves at most so many brackets: first those go that are full and decided, the oldest before the others, then the last ones,
-// which have not begun. Returns how many went.
-int keep_brackets(CountsOfRungs& rungs, std::size_t brackets_max);
+// Those of a job with a trial that has not ended.
+std::set<int> open_brackets(Connection& connection, JobId job);
+
+// Leaves at most so many brackets: first those go that are done, the oldest before the others, then the last ones, which have not
+// begun. Done is what is full and decided, and what is not `open` while a later one has begun: a failure or the user may have
+// left its upper rungs without all that were planned. Returns how many went.
+int keep_brackets(CountsOfRungs& rungs, const std::set<int>& open, std::size_t brackets_max);
 
 std::vector<views::Rung> rungs_shown(const CountsOfRungs& rungs);
 

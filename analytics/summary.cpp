@@ -1,5 +1,6 @@
 // What `describe` shows of a job, in one reply of bounded size.
 #include <algorithm>
+#include <set>
 
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
@@ -13,8 +14,8 @@ namespace tuneband {
 
 namespace {
 
-views::SummaryPlan plan_shown(const Plan& plan, CountsOfRungs rungs) {
-  const int left_out = keep_brackets(rungs, kSummaryBracketsMax);
+views::SummaryPlan plan_shown(const Plan& plan, CountsOfRungs rungs, const std::set<int>& open) {
+  const int left_out = keep_brackets(rungs, open, kSummaryBracketsMax);
   return {
       plan.ladder,        plan.trials, plan.total_resource, plan.front_resource, plan.total_resource_without_stopping, plan.exact,
       rungs_shown(rungs), left_out};
@@ -101,7 +102,7 @@ Result<views::Summary> Reader::summary(JobId job, JobStanding standing, const Mo
   views::Summary summary;
   summary.job = view_of(row, std::move(standing));
   summary.best = best_of(row, model_path, now);
-  summary.plan = plan_shown(parsed->plan, rungs);
+  summary.plan = plan_shown(parsed->plan, rungs, open_brackets(connection_, job));
   summary.failures = failures(job);
   summary.replicas = replicas(job, *parsed, NonDominated::bests);
   summary.pareto = pareto_front(job, *parsed);

@@ -248,22 +248,33 @@ RungCounts rung(int promoted, int waiting) {
 TEST(KeepBrackets, ThoseThatAreDoneGoFirstThenTheLastOnes) {
   CountsOfRungs rungs{
       {{0, 0}, rung(2, 0)}, {{1, 0}, rung(2, 0)}, {{2, 0}, rung(1, 1)}, {{3, 0}, rung(0, 0)}, {{4, 0}, rung(0, 0)}};
-  EXPECT_EQ(keep_brackets(rungs, 5), 0);
-  EXPECT_EQ(keep_brackets(rungs, 4), 1);
+  EXPECT_EQ(keep_brackets(rungs, {2}, 5), 0);
+  EXPECT_EQ(keep_brackets(rungs, {2}, 4), 1);
   EXPECT_THAT(rungs, ElementsAre(Key(std::pair(1, 0)), Key(std::pair(2, 0)), Key(std::pair(3, 0)), Key(std::pair(4, 0))));
-  EXPECT_EQ(keep_brackets(rungs, 2), 2);
+  EXPECT_EQ(keep_brackets(rungs, {2}, 2), 2);
   EXPECT_THAT(rungs, ElementsAre(Key(std::pair(2, 0)), Key(std::pair(3, 0))));
 }
 
 TEST(KeepBrackets, ABracketIsDoneWithItsFailuresAndNeverWhereNobodyKnowsHowManyCome) {
   CountsOfRungs with_failure{{{0, 0}, rung(1, 0)}, {{1, 0}, rung(0, 0)}};
   with_failure[{0, 0}].failed = 1;
-  keep_brackets(with_failure, 1);
+  keep_brackets(with_failure, {}, 1);
   EXPECT_THAT(with_failure, ElementsAre(Key(std::pair(1, 0))));
   CountsOfRungs unbounded{{{0, 0}, rung(2, 0)}, {{1, 0}, rung(2, 0)}};
   unbounded[{0, 0}].planned.reset();
-  keep_brackets(unbounded, 1);
+  keep_brackets(unbounded, {}, 1);
   EXPECT_THAT(unbounded, ElementsAre(Key(std::pair(0, 0))));
+}
+
+TEST(KeepBrackets, ABracketThatLacksTrialsIsDoneWhenNoneOfItsRunsAndALaterOneHasBegun) {
+  const CountsOfRungs all{{{0, 0}, rung(1, 0)}, {{1, 0}, rung(1, 0)}, {{2, 0}, rung(0, 0)}};
+  CountsOfRungs rungs = all;
+  EXPECT_EQ(keep_brackets(rungs, {1}, 2), 1);
+  EXPECT_THAT(rungs, ElementsAre(Key(std::pair(1, 0)), Key(std::pair(2, 0))));
+  EXPECT_EQ(keep_brackets(rungs = all, {0, 1}, 2), 1);
+  EXPECT_THAT(rungs, ElementsAre(Key(std::pair(0, 0)), Key(std::pair(1, 0)))) << "its trial runs";
+  EXPECT_EQ(keep_brackets(rungs = all, {}, 1), 2);
+  EXPECT_THAT(rungs, ElementsAre(Key(std::pair(1, 0)))) << "the last one that has begun may get more";
 }
 
 }  // namespace
