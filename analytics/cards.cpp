@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analytics/reader.hpp"
+#include "analytics/trial_choice.hpp"
 #include "core/text.hpp"
 #include "core/time.hpp"
 #include "db/described_row.hpp"
@@ -49,12 +50,24 @@ std::string waits_for(const JobRow& row, const JobStanding& standing) {
 
 }  // namespace
 
-// The first, the last, and evenly some between them: each is better than the one before.
-views::Sparkline Reader::sparkline(const JobRow& row, bool maximize) {
+// Each is better than the one before. With constraints what was the best once may have broken them since.
+std::vector<std::pair<Timestamp, double>> Reader::bests_of(const JobRow& row, const JobHead* head) {
+  std::vector<std::pair<Timestamp, double>> points;
+  if (head != nullptr && !head->constraints.empty()) {
+    for (const RaisedBest& raised : cost_so_far(connection_, row.id, head->objective).raised)
+      points.emplace_back(raised.at, raised.value);
+    return points;
+  }
+  const bool maximize = head != nullptr && head->objective.goal == Goal::maximize;
   Statement rows =
       connection_.prepare(joined({"SELECT at, value FROM bests WHERE job = ? ORDER BY at, value", maximize ? "" : " DESC"}));
-  std::vector<std::pair<Timestamp, double>> points;
   for (rows.query(row.id.value); rows.step();) points.emplace_back(Timestamp{rows.integer(0)}, rows.number(1));
+  return points;
+}
+
+// The first, the last, and evenly some between them.
+views::Sparkline Reader::sparkline(const JobRow& row, const JobHead* head) {
+  const auto points = bests_of(row, head);
   const std::size_t shown = std::min(points.size(), kSparklinePoints);
   views::Sparkline line;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -85,8 +98,7 @@ Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId,
     const auto found = standing.find(row.id);
     const JobStanding its = found == standing.end() ? JobStanding{} : found->second;
     const auto head = head_of(row.id);
-    const bool maximize = head && head->objective.goal == Goal::maximize;
-    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, maximize)});
+    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, head.get())});
   }
   return cards;
 }

@@ -132,6 +132,18 @@ TEST_F(CardsTest, ASparklineOfOneBestIsThat) {
   EXPECT_EQ(card().at("sparkline"), Json::parse(R"({"value": [0.5], "seconds": [2.0]})"));
 }
 
+TEST_F(CardsTest, ASparklineLeavesOutWhatBrokeTheConstraintsAfterIt) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["objective"]["constraints"] = Json::array({{{"metric", "ms"}, {"max", 5}}});
+  job.spec_json = spec.dump();
+  DecisionRow breaks = decision(1, 0, 1, 0.95, Verdict::stopped, 0);
+  breaks.violation = 0.5;
+  write({job, running_trial(1, 0), running_trial(1, 1), improved(1, 0.9, kStart), decision(1, 0, 0, 0.9, Verdict::promoted, 1),
+         decision(1, 1, 0, 0.5, Verdict::stopped, 2), breaks});
+  EXPECT_THAT(card().at("sparkline").at("value"), ElementsAre(0.5));
+}
+
 TEST_F(CardsTest, OfBestsOfOneMomentTheBetterComesLater) {
   write({running_job(1, "a"), running_trial(1, 0), improved(1, 0.7, kStart), improved(2, 0.5, kStart)});
   EXPECT_THAT(card().at("sparkline").at("value"), ElementsAre(0.5, 0.7));
