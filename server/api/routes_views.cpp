@@ -1,7 +1,10 @@
 // What a page draws of a whole job, in columns; told as unchanged to who has it already.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/decimal.hpp"
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "core/time_text.hpp"
 #include "server/api/api.hpp"
@@ -139,9 +142,21 @@ void Api::reply_view(const HttpRequest& request, JobId job, ReadText read, const
   reply_unless_seen(request, versions_.etag(job), std::move(read), respond, threads);
 }
 
-void Api::reply_unless_seen(const HttpRequest& request, std::string etag, ReadText read, const Respond& respond,
+namespace {
+
+// A tag that only an answer to the same question had, which was then no error: nor is it now, the version being the same.
+std::string tag_of(const HttpRequest& request, std::string version) {
+  std::string asked = request.path;
+  for (const auto& [name, value] : request.query) asked += "\n" + name + "=" + value;
+  return version.insert(version.size() - 1, fmt::format("-{:x}", stable_hash(asked)));  // within its quotes
+}
+
+}  // namespace
+
+void Api::reply_unless_seen(const HttpRequest& request, const std::string& version, ReadText read, const Respond& respond,
                             ExportThreads& threads) {
   HttpReply head;
+  std::string etag = version.empty() ? "" : tag_of(request, version);
   const bool unchanged = !etag.empty() && has_already(request.header("if-none-match"), etag);
   if (!etag.empty()) head.headers.emplace_back("ETag", std::move(etag));
   head.headers.emplace_back("Cache-Control", "no-cache");

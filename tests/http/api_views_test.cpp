@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -123,8 +124,9 @@ TEST_F(ApiViewsTest, AViewIsSentAgainOnlyAfterItsJobHasChanged) {
   submit(job_document("whole"));
   submit(job_document("other"));
   const std::vector<std::string> views = {"/columns", "/curves", "/decisions", "/timeline"};
-  const std::string etag(get("/v1/jobs/whole/columns").header("etag"));
-  for (const std::string& view : views) {
+  std::map<std::string, std::string> etags;
+  for (const std::string& view : views) etags[view] = get("/v1/jobs/whole" + view).header("etag");
+  for (const auto& [view, etag] : etags) {
     const RawReply again = get_unless("/v1/jobs/whole" + view, etag);
     EXPECT_EQ(again.status, 304) << view;
     EXPECT_EQ(again.body, "");
@@ -133,10 +135,19 @@ TEST_F(ApiViewsTest, AViewIsSentAgainOnlyAfterItsJobHasChanged) {
   }
   const Json order = sync("worker-1").at("order");
   ASSERT_EQ(order.at("trial"), 0);
-  for (const std::string& view : views) EXPECT_EQ(get_unless("/v1/jobs/whole" + view, etag).status, 200) << "a trial has begun";
-  const std::string begun(get("/v1/jobs/whole/columns").header("etag"));
+  for (const auto& [view, etag] : etags) EXPECT_EQ(get_unless("/v1/jobs/whole" + view, etag).status, 200) << "a trial has begun";
+  for (auto& [view, etag] : etags) etag = get("/v1/jobs/whole" + view).header("etag");
   sync("worker-1", reached(order, 0.5));
-  for (const std::string& view : views) EXPECT_EQ(get_unless("/v1/jobs/whole" + view, begun).status, 200) << "it has a result";
+  for (const auto& [view, etag] : etags) EXPECT_EQ(get_unless("/v1/jobs/whole" + view, etag).status, 200) << "it has a result";
+}
+
+TEST_F(ApiViewsTest, TheTagOfOneViewHidesNoFaultOfAnother) {
+  submit(job_document("whole"));
+  const std::string etag(get("/v1/jobs/whole/columns").header("etag"));
+  EXPECT_EQ(get_unless("/v1/jobs/whole/columns", etag).status, 304);
+  EXPECT_EQ(get_unless("/v1/jobs/whole/surface?x=bogus&y=x", etag).status, 400);
+  EXPECT_EQ(get_unless("/v1/jobs/whole/trials/9999/segments", etag).status, 404);
+  EXPECT_EQ(get_unless("/v1/jobs/whole/curves?trials=9999", etag).status, 404);
 }
 
 TEST_F(ApiViewsTest, TheTimelineHasASegmentForEachAssignment) {
