@@ -67,9 +67,13 @@ TEST(MetricParser, ALineOfTensorsForTheDebuggerIsNoReport) {
 {"resource": 1, "loss": 0.5}
 {"step": 2, "tensors": {"losses/train": 0.5}, "mode": "train"}
 {"resource": 2, "loss": 0.25, "acc": 1, "step": 7, "tensors": 3}
+{"step": 3, "loss": 0.125, "acc": 1, "tensors": {"losses/train": 0.5}}
 )",
               reports);
-  EXPECT_THAT(texts(reports), ElementsAre("1: acc=0.9 loss=0.5", "2: acc=1 loss=0.25 step=7 tensors=3"));
+  EXPECT_THAT(texts(reports),
+              ElementsAre("1: acc=0.9 loss=0.5", "2: acc=1 loss=0.25 step=7 tensors=3", "-: acc=1 loss=0.125 step=3"))
+      << "a report may have tensors beside its metrics";
+  EXPECT_TRUE(parser.near_misses().empty());
   EXPECT_THAT(texts(reports_of(parser_for({}, "", "step"), "{\"step\": 1, \"tensors\": {}}\n{\"step\": 4}\n")),
               ElementsAre("-: step=4"));
 }

@@ -73,9 +73,6 @@ Result<std::unique_ptr<RE2>> compile(const std::string& regex, int groups, const
   return compiled;
 }
 
-// As the debugger reads them (tensor_inbox.hpp): their step and their values are no metrics of the command.
-bool is_of_tensors(const Json& json) { return json.contains("step") && json.contains("tensors") && !json.contains("resource"); }
-
 std::optional<double> captured_number(const re2::StringPiece& text) {
   if (text.data() == nullptr) return std::nullopt;  // the group took no part
   return parse_number(trimmed({text.data(), text.size()}));
@@ -141,7 +138,8 @@ void MetricParser::read_line(std::string_view text, std::deque<MetricReport>& re
   const MetricReport line = patterns_->metrics.empty() ? read_json(trimmed(text)) : read_patterns(text);
   note_names(line.metrics);
   take_line(line, reports);
-  if (!find_metric(line.metrics, objective_) && contains_ignoring_case(text, objective_)) {
+  const bool for_the_debugger = text.find("\"tensors\"") != std::string_view::npos;  // whose tensors have names like metrics
+  if (!for_the_debugger && !find_metric(line.metrics, objective_) && contains_ignoring_case(text, objective_)) {
     near_misses_.push_back(valid_utf8(text.substr(0, kNearMissSizeMax)));
     if (near_misses_.size() > kNearMissesMax) near_misses_.pop_front();
   }
@@ -219,7 +217,7 @@ MetricReport MetricParser::read_json(std::string_view line) const {
   const MetricReport nothing{pending_.resource, {}};
   if (!line.ends_with('}')) return nothing;
   const auto object = object_at_end_of(line);
-  if (!object || is_of_tensors(object->json)) return nothing;
+  if (!object || is_for_the_debugger(object->json)) return nothing;
   const auto& [json, begin] = *object;
   MetricReport read = nothing;
   for (const auto& [name, value] : json.items()) {
@@ -235,6 +233,18 @@ MetricReport MetricParser::read_json(std::string_view line) const {
   const bool waited_for = has_objective_ ? !find_metric(read.metrics, objective_) : !reported_;
   if (tells || !waited_for) read.resource = resource;
   return read;
+}
+
+// As TensorInbox reads them: then its step is no metric. A report may have tensors beside its metrics.
+bool MetricParser::is_for_the_debugger(const Json& json) const {
+  if (!json.contains("step") || !member(json, "tensors").is_object()) return false;
+  const auto is_of_a_report = [this](const std::string& name) {
+    return name == "resource" || (name != "step" && is_gone_by(name));
+  };
+  for (const auto& [name, value] : json.items()) {
+    if (is_of_a_report(name)) return false;
+  }
+  return true;
 }
 
 void MetricParser::set_metric(const std::string& name, double value) {

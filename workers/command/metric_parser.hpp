@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "workers/trial_runner.hpp"
 
@@ -73,6 +74,7 @@ class MetricParser {
   void set_metric(const std::string& name, double value);
   void note_left_out(const std::string& name);
   bool is_gone_by(const std::string& name) const;
+  bool is_for_the_debugger(const Json& json) const;
   bool has_all() const;
   void complete(std::deque<MetricReport>& reports);
 

@@ -18,7 +18,8 @@ struct ObjectOnLine {
   std::size_t begin = 0;  // in front of it stands what a progress bar left there, or the prefix of a logger
 };
 
-// The object with which a line ends. Of the first few braces that open one it is the first from which on the line is an object.
+// The object with which a line ends: of the first few braces that open one the first from which on the line is an object. Of two
+// that two programs wrote on one line it is the second.
 // Errors: none of them; that of the first brace, or that there is none.
 Result<ObjectOnLine> object_at_end_of(std::string_view line, JsonBounds bounds = {});
 
