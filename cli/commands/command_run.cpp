@@ -92,28 +92,35 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
   }
 }
 
-// Whether the models of several of its trials can become one.
-bool can_be_joined(const Json& document) {
+// Whether several of its trials have models that can become one.
+bool can_be_joined(const Json& document, const JobSpec& spec, const JobInfo& job) {
   const Json& trainer = member(document, "trainer");
-  const Json& objective = member(document, "objective");
-  const bool trees = member(trainer, "type") == "xgboost" && member(member(trainer, "parameters"), "booster") != "gblinear";
-  return trees && objective.is_object() && !objective.contains("constraints") &&
-         objective.value("metric", "").starts_with("validation-");
+  const Json& tuned = member(member(document, "search_space"), "booster");
+  const Json& booster = tuned.is_null() ? member(member(trainer, "parameters"), "booster") : tuned;
+  const bool trees = member(trainer, "type") == "xgboost" && booster.dump().find("gblinear") == std::string::npos;
+  const bool judged =
+      spec.more_objectives.empty() && spec.constraints.empty() && spec.objective.metric.starts_with("validation-");
+  const bool of_full_alone = !spec.keeps_best || spec.early_work < 1;
+  return trees && judged && job.trials.completed + (of_full_alone ? 0 : job.trials.stopped) > 1;
 }
 
-// The job has ended, and is none that waits. Nothing: it has no two models to join, or the user does not wait for it.
-std::optional<JoinedReport> join_at_end(Session session, const JobInfo& job, const std::string& dir,
-                                        const Interrupts& interrupts) {
-  if (!job.best_known() || job.trials.ended() < 2) return std::nullopt;
+// With a client of its own, so that a request that is given up is no other one. Nothing: it failed, or the user does not wait.
+std::optional<JoinedReport> join_best(Session session, const JobInfo& job, const std::string& dir, const Interrupts& interrupts) {
+  constexpr std::chrono::seconds kSilentMax{1};
+  auto api = ApiClient::create(session.api.url());
+  if (!api) return std::nullopt;
   const std::string path = (std::filesystem::path(dir) / joined_model_name(job)).string();
-  auto joining = std::async(std::launch::async, [&] { return fetch_joined_model(session.api, job, path); });
+  auto joining = std::async(std::launch::async, [&] { return fetch_joined_model(*api, job, path); });
+  if (joining.wait_for(kSilentMax) != std::future_status::ready)
+    session.console.note("joining the models of the best trials into one; Ctrl-C leaves it out");
   bool given_up = false;
   while (joining.wait_for(std::chrono::milliseconds(kInterruptsAskedEveryMs)) != std::future_status::ready) {
-    if (interrupts.came() && !std::exchange(given_up, true)) session.api.cancel();
+    if (interrupts.came() && !std::exchange(given_up, true)) api->cancel();
   }
   auto description = joining.get();
   if (description) return JoinedReport{std::move(*description), path};
-  if (!given_up) session.console.note("the best models were not joined: " + describe(description.error().errors.front()));
+  session.console.note("the best models were not joined: " +
+                       (given_up ? std::string("interrupted") : describe(description.error().errors.front())));
   return std::nullopt;
 }
 
@@ -127,10 +134,15 @@ Json kept_in(const std::string& dir, const std::optional<JoinedReport>& joined) 
   return kept;
 }
 
-// `dir`: the data directory. `submitted`: there is a job from here on.
-Finished run_on(Session session, const JobFile& file, const RunOptions& options, const std::string& dir,
-                const Interrupts& interrupts, bool& submitted) {
-  const auto answer = submit_file(session, file);
+struct JobToRun {
+  const JobFile& file;
+  const JobSpec& spec;  // as it was read
+  std::string dir;      // the data directory
+};
+
+// `submitted`: there is a job from here on.
+Finished run_on(Session session, const JobToRun& run, const RunOptions& options, const Interrupts& interrupts, bool& submitted) {
+  const auto answer = submit_file(session, run.file);
   if (!answer) return answer.error();
   submitted = true;
   const JobInfo job = job_from_json(answer->body["job"]);
@@ -144,9 +156,9 @@ Finished run_on(Session session, const JobFile& file, const RunOptions& options,
   const auto ended = session.api.job(id);
   if (!ended) return ended.error();
   std::optional<JoinedReport> joined;
-  if (options.ensemble && *end == WatchEnd::job_ended && can_be_joined(file.document))
-    joined = join_at_end(session, *ended, dir, interrupts);
-  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, kept_in(dir, joined))
+  if (options.ensemble && *end == WatchEnd::job_ended && can_be_joined(run.file.document, run.spec, *ended))
+    joined = join_best(session, *ended, run.dir, interrupts);
+  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, kept_in(run.dir, joined))
                                               : print_result(session.api, session.console, id, joined);
   if (!printed) return printed.error();
   return *end == WatchEnd::interrupted ? kExitInterrupted : exit_status_of(*ended);
@@ -154,10 +166,8 @@ Finished run_on(Session session, const JobFile& file, const RunOptions& options,
 
 // Enough for the widest trial, even where the machine has fewer cores. With fewer a private server, which no other worker joins,
 // would wait for ever; one that stays can be joined.
-Outcome<std::optional<int>> workers_for(const JobFile& file, const RunOptions& options) {
-  const auto checked = check_job_file(file);
-  if (!checked) return checked.error();
-  const int needed = checked->job.spec.replicas.back();
+Outcome<std::optional<int>> workers_for(const JobSpec& spec, const RunOptions& options) {
+  const int needed = spec.replicas.back();
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (!options.workers) return needed > cores ? std::optional(needed) : std::nullopt;
   if (*options.workers >= needed || options.keep) return options.workers;
@@ -178,7 +188,9 @@ void wait_for_interrupt(const Interrupts& interrupts) {
 Finished run_job(Console& console, const RunOptions& options) {
   const auto file = read_job_file(options.job_file, options.changes);
   if (!file) return file.error();
-  const auto workers = workers_for(*file, options);
+  const auto checked = check_job_file(*file);
+  if (!checked) return checked.error();
+  const auto workers = workers_for(checked->job.spec, options);
   if (!workers) return workers.error();
   const auto directory =
       options.data_dir.empty() ? new_directory(directory_name(file->document)) : make_directory(options.data_dir);
@@ -191,7 +203,7 @@ Finished run_job(Console& console, const RunOptions& options) {
 
   console.name_commands_with(directory->path);
   bool submitted = false;
-  auto finished = run_on({*api, console}, *file, options, directory->path, interrupts, submitted);
+  auto finished = run_on({*api, console}, {*file, checked->job.spec, directory->path}, options, interrupts, submitted);
   const bool refused = !submitted && !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {
     return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},
