@@ -69,12 +69,12 @@ class Api {
   struct ReadDocument {
     std::shared_ptr<ParsedJob> job;
     Diagnostics found;
-    bool known = false;  // such a job is there already, from the same document
   };
   // `then` gets the body as a job document, or why it is none.
   void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
   void warn_of_replicas(const JobSpec& spec, Diagnostics& found) const;
   // `found_so_far`: warnings, for the reply.
+  void submit_checked(const ReadDocument& read, const Respond& respond);
   void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
   struct AtSubmission {
     Diagnostics found;

@@ -193,14 +193,22 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
       [this, preflight, respond](const ReadDocument& read) {
         if (!read.found.ok()) return respond->reply(error_reply(read.found));
         if (preflight == "off") return submit_job(read, read.found, respond);
-        check_on_machines(*read.job, [this, read, respond](const Diagnostics& by_worker) {
-          Diagnostics all = read.found;
-          all.add(by_worker);
-          if (!all.ok() && !read.known) return respond->reply(error_reply(all));
-          submit_job(read, all.ok() ? all : read.found, respond);
+        const auto known = [job = read.job](Reader& reader) -> Result<bool> { return is_there_already(reader, *job); };
+        reads_.run(known, [this, read, respond](const Result<bool>& there) {
+          there&&* there ? submit_job(read, read.found, respond) : submit_checked(read, respond);
         });
       },
       respond);
+}
+
+// Once the machines have had a look at what it needs.
+void Api::submit_checked(const ReadDocument& read, const Respond& respond) {
+  check_on_machines(*read.job, [this, read, respond](const Diagnostics& by_worker) {
+    Diagnostics all = read.found;
+    all.add(by_worker);
+    if (!all.ok()) return respond->reply(error_reply(all));
+    submit_job(read, all, respond);
+  });
 }
 
 // A document may be as large as a body: it is parsed off the loop thread.
@@ -218,7 +226,6 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
     }
     if (read.found.ok() && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
     if (read.found.ok()) read_earlier_jobs(reader, like, *read.job, read.found);
-    if (read.found.ok()) read.known = is_there_already(reader, *read.job);
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {
