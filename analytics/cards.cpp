@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "analytics/reader.hpp"
-#include "analytics/trial_choice.hpp"
 #include "core/text.hpp"
 #include "core/time.hpp"
 #include "db/described_row.hpp"
@@ -50,24 +49,28 @@ std::string waits_for(const JobRow& row, const JobStanding& standing) {
 
 }  // namespace
 
-// Each is better than the one before. With constraints what was the best once may have broken them since.
-std::vector<std::pair<Timestamp, double>> Reader::bests_of(const JobRow& row, const JobHead* head) {
+// Each is better than the one before. What broke the constraints since is no best any more; then the best is another one, which
+// may have come before.
+std::vector<std::pair<Timestamp, double>> Reader::bests_of(const JobRow& row, bool maximize) {
   std::vector<std::pair<Timestamp, double>> points;
-  if (head != nullptr && !head->constraints.empty()) {
-    for (const RaisedBest& raised : cost_so_far(connection_, row.id, head->objective).raised)
-      points.emplace_back(raised.at, raised.value);
-    return points;
-  }
-  const bool maximize = head != nullptr && head->objective.goal == Goal::maximize;
-  Statement rows =
-      connection_.prepare(joined({"SELECT at, value FROM bests WHERE job = ? ORDER BY at, value", maximize ? "" : " DESC"}));
+  Statement rows = connection_.prepare(
+      joined({"SELECT at, value FROM bests WHERE job = ?1 AND NOT EXISTS (SELECT 1 FROM decisions WHERE job = ?1 AND "
+              "trial = bests.trial AND violation > 0) ORDER BY at, value",
+              maximize ? "" : " DESC"}));
   for (rows.query(row.id.value); rows.step();) points.emplace_back(Timestamp{rows.integer(0)}, rows.number(1));
+  if (!row.best_anywhere || (!points.empty() && points.back().second == row.best_anywhere->value)) return points;
+  const BestRow& best = *row.best_anywhere;
+  Statement at = connection_.prepare("SELECT at FROM decisions WHERE job = ? AND trial = ? AND resource = ?");
+  if (!at.query(row.id.value, best.trial, best.resource).step()) return points;
+  const Timestamp came{at.integer(0)};
+  while (!points.empty() && points.back().first > came) points.pop_back();
+  points.emplace_back(came, best.value);
   return points;
 }
 
 // The first, the last, and evenly some between them.
-views::Sparkline Reader::sparkline(const JobRow& row, const JobHead* head) {
-  const auto points = bests_of(row, head);
+views::Sparkline Reader::sparkline(const JobRow& row, bool maximize) {
+  const auto points = bests_of(row, maximize);
   const std::size_t shown = std::min(points.size(), kSparklinePoints);
   views::Sparkline line;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -98,7 +101,8 @@ Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId,
     const auto found = standing.find(row.id);
     const JobStanding its = found == standing.end() ? JobStanding{} : found->second;
     const auto head = head_of(row.id);
-    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, head.get())});
+    const bool maximize = head && head->objective.goal == Goal::maximize;
+    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, maximize)});
   }
   return cards;
 }

@@ -137,6 +137,7 @@ TEST_F(CardsTest, ASparklineLeavesOutWhatBrokeTheConstraintsAfterIt) {
   Json spec = Json::parse(job.spec_json);
   spec["objective"]["constraints"] = Json::array({{{"metric", "ms"}, {"max", 5}}});
   job.spec_json = spec.dump();
+  job.best_anywhere = {1, 1, 0.5};
   DecisionRow breaks = decision(1, 0, 1, 0.95, Verdict::stopped, 0);
   breaks.violation = 0.5;
   write({job, running_trial(1, 0), running_trial(1, 1), improved(1, 0.9, kStart), decision(1, 0, 0, 0.9, Verdict::promoted, 1),
