@@ -157,7 +157,8 @@ void Api::reply_unless_seen(const HttpRequest& request, const std::string& versi
                             ExportThreads& threads) {
   HttpReply head;
   std::string etag = version.empty() ? "" : tag_of(request, version);
-  const bool unchanged = !etag.empty() && has_already(request.header("if-none-match"), etag);
+  const std::string_view seen = request.header("if-none-match");
+  const bool unchanged = !etag.empty() && seen != "*" && has_already(seen, etag);  // whether there is anything is not known yet
   if (!etag.empty()) head.headers.emplace_back("ETag", std::move(etag));
   head.headers.emplace_back("Cache-Control", "no-cache");
   if (unchanged) {

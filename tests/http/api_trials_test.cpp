@@ -135,7 +135,9 @@ TEST_F(ApiTrialsTest, ALogIsServedWholeInPartAndFromItsEnd) {
   EXPECT_EQ(log_of(0, "?rank=0&tail=3").body, "789");
   write_file(0, "log-2.txt", "of rank 2");
   EXPECT_EQ(log_of(0, "?rank=2").body, "of rank 2");
-  EXPECT_EQ(log_of(0, "?rank=1").body, "") << "no such worker trained it";
+  const RawReply never = log_of(0, "?rank=1");
+  EXPECT_EQ(never.status, 404) << "no such worker trained it";
+  EXPECT_THAT(never.body, HasSubstr("has no log of rank 1"));
   for (const char* odd : {"?rank=-1", "?rank=1000", "?rank=../x"}) EXPECT_EQ(log_of(0, odd).status, 400) << odd;
   EXPECT_EQ(log_of(0, "?tail=100").body, "0123456789");
   EXPECT_EQ(log_of(0, "?tail=0").body, "");
