@@ -95,8 +95,10 @@ class RestoredJob {
     decision.bracket = trial.bracket;
     decision.rung = trial.rung;
     decision.value = value;
-    if (value && !spec_.more_goals.empty())
-      decision.more_values = {static_cast<double>(random_bits(7, {static_cast<std::uint64_t>(trial.id.number)}) % 8)};
+    const std::uint64_t draw =
+        random_bits(7, {static_cast<std::uint64_t>(trial.id.number), static_cast<std::uint64_t>(trial.until_resource)});
+    if (value && !spec_.more_goals.empty()) decision.more_values = {static_cast<double>(draw % 8)};
+    if (value && !spec_.more_goals.empty() && draw % 16 < 3) decision.violation = static_cast<double>(draw % 3);
     trial.state = decision.value ? TrialState::paused : TrialState::failed;
     decisions_.push_back(decision);
     std::vector<Decision> decisions;
