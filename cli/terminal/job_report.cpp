@@ -228,8 +228,12 @@ void print_joined(Console& console, const JoinedReport& joined) {
     console.field("joined model", joined.path);
     return;
   }
-  const std::string what = fmt::format("models of {} of the {} best trials in one, {}", member(description, "members").size(),
-                                       description.value("candidates", 0), format_count(description.value("trees", 0), "tree"));
+  const Json& members = member(description, "members");
+  const std::string trees = format_count(description.value("trees", 0), "tree");
+  const std::string what = members.size() == 1 ? fmt::format("the model of trial {} alone: no other made it better, {}",
+                                                             integer_of(members[0], "trial"), trees)
+                                               : fmt::format("models of {} of the {} best trials in one, {}", members.size(),
+                                                             description.value("candidates", 0), trees);
   console.field("joined", measured ? value("value") + "  " + what : what);
   if (description.contains("test_value"))
     console.field("",

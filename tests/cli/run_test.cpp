@@ -148,6 +148,25 @@ class Run : public testing::Test {
     return "job.json";
   }
 
+  // A job of XGBoost and its data.
+  std::string write_trees(const Json& more = Json::object()) const {
+    std::ofstream rows(directory_ + "/rows.csv");
+    rows << "a,b,y\n";
+    for (int row = 0; row < 300; ++row) rows << row % 10 << "," << row % 7 << "," << (row % 10 + row % 11 > 9 ? 1 : 0) << "\n";
+    Json document{{"name", "trees"},
+                  {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
+                  {"search_space", {{"eta", {{"type", "float"}, {"min", 0.3}, {"max", 0.9}}}}},
+                  {"trainer",
+                   {{"type", "xgboost"},
+                    {"data", {{"train", "rows.csv"}, {"label", "y"}, {"test", {{"fraction", 0.2}}}}},
+                    {"parameters", {{"objective", "binary:logistic"}, {"subsample", 0.7}}}}},
+                  {"scheduler", {{"type", "successive_halving"}, {"min_resource", 3}, {"max_resource", 9}}},
+                  {"limits", {{"max_trials", 9}}}};
+    document.merge_patch(more);
+    std::ofstream(directory_ + "/job.json") << document.dump(2);
+    return "job.json";
+  }
+
   Child start(const std::vector<std::string>& arguments, unsigned short terminal_width = 0) const {
     return Child(arguments, directory_, terminal_width);
   }
@@ -410,50 +429,45 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
 }
 
 TEST_F(Run, TheSameDocumentIsTheSameJobWhenItsDataIsGone) {
-  std::ofstream rows(directory_ + "/rows.csv");
-  rows << "a,y\n";
-  for (int row = 0; row < 100; ++row) rows << row % 10 << "," << (row % 10 + row % 7 > 6 ? 1 : 0) << "\n";
-  rows.close();
-  const Json document{{"name", "trees"},
-                      {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
-                      {"search_space", {{"eta", {{"type", "float"}, {"min", 0.3}, {"max", 0.9}}}}},
-                      {"trainer",
-                       {{"type", "xgboost"},
-                        {"data", {{"train", "rows.csv"}, {"label", "y"}}},
-                        {"parameters", {{"objective", "binary:logistic"}}}}},
-                      {"scheduler", {{"max_resource", 3}}},
-                      {"limits", {{"max_trials", 2}}}};
-  std::ofstream(directory_ + "/job.json") << document.dump(2);
-  const auto run = [this] { return start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}); };
-  EXPECT_EQ(run().wait(), 0);
+  const std::vector<std::string> run{"run", write_trees(), "--workers", "1", "--data-dir", "kept"};
+  EXPECT_EQ(start(run).wait(), 0);
   ASSERT_TRUE(fs::remove(directory_ + "/rows.csv"));
-  Child again = run();
+  Child again = start(run);
   EXPECT_EQ(again.wait(), 0);
   EXPECT_NE(again.said().find("best\t"), std::string::npos) << again.said();
   EXPECT_NE(notes().find("the best models were not joined: trainer.data"), std::string::npos) << notes();
-  std::ofstream(directory_ + "/job.json") << Json(document).patch(
-      R"([{"op": "replace", "path": "/name", "value": "other"}])"_json);
-  EXPECT_EQ(run().wait(), 2) << "a new job needs its data";
+  std::vector<std::string> other = run;
+  other.insert(other.end(), {"--set", "name=other"});
+  EXPECT_EQ(start(other).wait(), 2) << "a new job needs its data";
+}
+
+// A worker program that takes its time to join stands for much data.
+TEST_F(Run, WhoDoesNotWaitForTheBestModelsToBeJoinedHasTheResult) {
+  const std::string programs = directory_ + "/bin";
+  const std::string begun = directory_ + "/begun";
+  const std::string bin_dir = TUNEBAND_BIN_DIR;
+  fs::create_directories(programs);
+  for (const char* program : {"/tuneband", "/tuneband-server"}) fs::copy_file(bin_dir + program, programs + program);
+  ASSERT_EQ(mkfifo(begun.c_str(), 0600), 0);
+  std::ofstream(programs + "/tuneband-worker") << "#!/bin/sh\ncase \"$*\" in *--ensemble*) echo > " << begun
+                                               << "; exec sleep 1000;; esac\nexec " << bin_dir << "/tuneband-worker \"$@\"\n";
+  fs::permissions(programs + "/tuneband-worker", fs::perms::owner_all);
+  Child child({"run", write_trees(), "--workers", "1", "--data-dir", "kept"}, directory_, 0, programs);
+  std::string line;
+  std::ifstream file(begun);
+  std::getline(file, line);
+  child.interrupt();
+  EXPECT_EQ(child.wait(), 0) << "the job has ended";
+  EXPECT_NE(child.said().find("best\t"), std::string::npos) << child.said();
+  EXPECT_EQ(child.said().find("joined"), std::string::npos) << child.said();
+  EXPECT_NE(notes().find("the best models were not joined: interrupted"), std::string::npos) << notes();
+  EXPECT_FALSE(fs::exists(directory_ + "/kept/trees-ensemble.ubj"));
 }
 
 TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
-  std::ofstream rows(directory_ + "/rows.csv");
-  rows << "a,b,y\n";
-  for (int row = 0; row < 300; ++row) rows << row % 10 << "," << row % 7 << "," << (row % 10 + row % 11 > 9 ? 1 : 0) << "\n";
-  rows.close();
   std::ofstream(directory_ + "/new.csv") << "a,b\n0,0\n9,3\n";
   const auto run = [this](const Json& more) {
-    Json document{{"name", "trees"},
-                  {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
-                  {"search_space", {{"eta", {{"type", "float"}, {"min", 0.3}, {"max", 0.9}}}}},
-                  {"trainer",
-                   {{"type", "xgboost"},
-                    {"data", {{"train", "rows.csv"}, {"label", "y"}, {"test", {{"fraction", 0.2}}}}},
-                    {"parameters", {{"objective", "binary:logistic"}, {"subsample", 0.7}}}}},
-                  {"scheduler", {{"type", "successive_halving"}, {"min_resource", 3}, {"max_resource", 9}}},
-                  {"limits", {{"max_trials", 9}}}};
-    document.merge_patch(more);
-    std::ofstream(directory_ + "/job.json") << document.dump(2);
+    write_trees(more);
     Child ran = start({"run", "job.json", "--workers", "1", "--data-dir", "kept"});
     EXPECT_EQ(ran.wait(), 0);
     return ran.said();
