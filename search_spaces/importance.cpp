@@ -47,7 +47,8 @@ Samples samples_of(const History& history, std::size_t enough) {
   return samples;
 }
 
-// Where few costs are far away they would be all that the variance is about.
+// Where few costs are far away they would be all that the variance is about. Where most are the same what differs is all there
+// is; and what failed is worse than any.
 void clip(std::vector<double>& costs) {
   std::vector<double> finite;
   std::copy_if(costs.begin(), costs.end(), std::back_inserter(finite), [](double cost) { return std::isfinite(cost); });
@@ -56,9 +57,11 @@ void clip(std::vector<double>& costs) {
     return;
   }
   std::sort(finite.begin(), finite.end());
+  const double lower = finite[finite.size() / 4];
   const double upper = finite[finite.size() * 3 / 4];
-  const double fence = std::min(finite.back(), upper + 3 * (upper - finite[finite.size() / 4]));
-  for (double& cost : costs) cost = std::isfinite(cost) ? std::min(cost, fence) : fence;
+  const double fence = upper > lower ? std::min(finite.back(), upper + 3 * (upper - lower)) : finite.back();
+  const double failed = fence > finite.front() ? fence : fence + std::max(1.0, std::abs(fence));
+  for (double& cost : costs) cost = std::isfinite(cost) ? std::min(cost, fence) : failed;
 }
 
 // What was taken off costs before anything is learned of them.
@@ -228,8 +231,8 @@ Spread share_of(const std::vector<TreeEffects>& trees, const Effect& effect) {
   return spread_of(shares);
 }
 
-// Values of a dimension to tell of: of a number each stands for two cells, of a category for its own. `cells`: the first one of
-// each.
+// Values of a dimension to tell of: of a float each stands for two cells, of a value with neighbours that are others for the cell
+// that it is in, of a category for its own. `cells`: the first one of each.
 struct Ticks {
   std::vector<Value> values;
   std::vector<std::size_t> cells;
@@ -254,26 +257,27 @@ std::vector<std::size_t> points_to_tell(const std::vector<TreeEffects>& trees, s
 }
 
 // `categories_max`: of a dimension that has more, the best.
-Ticks ticks_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, std::size_t d,
-               std::size_t categories_max) {
+Ticks ticks_of(const Encoding& encoding, const std::vector<TreeEffects>& trees, std::size_t d, std::size_t categories_max) {
   const Parameter& parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter];
   const std::size_t categories = encoding.dimensions()[d].categories;
+  const bool stepped = categories == 0 && encoding.dimensions()[d].step > 0;
   Ticks ticks;
-  ticks.width = categories > 0 ? 1 : 2;
-  const std::size_t points = categories > 0 ? categories : grid.cells(d) / ticks.width;
+  ticks.width = categories > 0 || stepped ? 1 : 2;
+  const std::size_t points = categories > 0 ? categories : kDependencePoints;
   for (const std::size_t point : points_to_tell(trees, d, points, categories > 0 ? categories_max : points)) {
     const double unit = (static_cast<double>(point) + 0.5) / static_cast<double>(points);
     const Value value = value_at(parameter.domain, unit);
     if (!ticks.values.empty() && same(ticks.values.back(), value)) continue;  // an int of few values
+    const double cell = stepped ? std::floor(unit_of(parameter.domain, value) * static_cast<double>(kNumberCells)) : 0;
     ticks.values.push_back(value);
-    ticks.cells.push_back(point * ticks.width);
+    ticks.cells.push_back(stepped ? std::min(static_cast<std::size_t>(cell), kNumberCells - 1) : point * ticks.width);
   }
   return ticks;
 }
 
-PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
-                                const CostScale& scale, std::size_t d) {
-  const Ticks ticks = ticks_of(encoding, grid, trees, d, kDependenceCategories);
+PartialDependence dependence_of(const Encoding& encoding, const std::vector<TreeEffects>& trees, const CostScale& scale,
+                                std::size_t d) {
+  const Ticks ticks = ticks_of(encoding, trees, d, kDependenceCategories);
   PartialDependence dependence;
   dependence.parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter].name;
   dependence.values = ticks.values;
@@ -296,8 +300,8 @@ void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<T
   const auto most_beside = [&](std::size_t other) {
     return std::max(kDependenceCategories, kInteractionCellsMax / std::min(grid.cells(other), kInteractionCellsMax));
   };
-  const Ticks across = ticks_of(encoding, grid, trees, x, most_beside(y));
-  const Ticks up = ticks_of(encoding, grid, trees, y, most_beside(x));
+  const Ticks across = ticks_of(encoding, trees, x, most_beside(y));
+  const Ticks up = ticks_of(encoding, trees, y, most_beside(x));
   surface.x = across.values;
   surface.y = up.values;
   std::vector<std::vector<double>> joint;
@@ -453,7 +457,7 @@ std::optional<Importance> importance_of(const SearchSpace& space, const History&
   for (const std::size_t d : order) {
     const std::string& name = space.parameters()[encoding.dimensions()[d].parameter].name;
     importance.parameters.push_back({name, effects[d].mean, effects[d].deviation});
-    importance.dependence.push_back(dependence_of(encoding, grid, trees, scale, d));
+    importance.dependence.push_back(dependence_of(encoding, trees, scale, d));
   }
   add_interactions(encoding, grid, trees, order, importance);
   return importance;

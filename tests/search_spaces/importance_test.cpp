@@ -85,6 +85,34 @@ TEST(Importance, DrawsTheDependenceOnEachParameter) {
   EXPECT_LT(of_d.mean.front(), of_d.mean.back());
 }
 
+TEST(Importance, EachOfAFewIntegersHasTheCostOfItsOwn) {
+  for (const int count : {2, 3, 6, 7, 8, 12, 16, 20}) {
+    const SearchSpace space = space_of(R"({"x": {"type": "int", "min": 0, "max": )" + std::to_string(count - 1) +
+                                       R"(}, "c": {"type": "categorical", "values": ["u", "v"]}})");
+    const History history = random_job(space, 400, [](const Configuration& at) { return 100 * number(at, "x"); });
+    const auto importance = importance_of(space, history);
+    const auto surface = dependence_surface(space, history, "x", "c");
+    ASSERT_TRUE(importance && surface);
+    const PartialDependence& of_x = importance->dependence.front();
+    ASSERT_EQ(of_x.parameter, "x");
+    ASSERT_EQ(of_x.values.size(), static_cast<std::size_t>(count));
+    for (int value = 0; value < count; ++value) {
+      EXPECT_EQ(of_x.values[static_cast<std::size_t>(value)], Value(std::int64_t{value}));
+      EXPECT_NEAR(of_x.mean[static_cast<std::size_t>(value)], 100 * value, 20) << count;
+      EXPECT_NEAR(surface->mean[static_cast<std::size_t>(value)], 100 * value, 20) << count;
+    }
+  }
+}
+
+TEST(Importance, WhereMostCostsAreTheSameWhatDiffersMatters) {
+  const SearchSpace space = cube();
+  const auto importance = importance_of(
+      space, random_job(space, 300, [](const Configuration& at) { return number(at, "a") < 0.2 ? 1 - number(at, "a") : 0.0; }));
+  ASSERT_TRUE(importance);
+  EXPECT_GT(importance->explained, 0.9);
+  EXPECT_GT(share(*importance, "a"), 0.9);
+}
+
 TEST(Importance, DrawsTheSurfaceOverTwoParametersWithEachOnItsAxis) {
   const SearchSpace space = cube();
   const History history = random_job(space, 800, [](const Configuration& at) {
