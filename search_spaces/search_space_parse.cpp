@@ -106,6 +106,15 @@ std::optional<FloatDomain> read_float(ObjectReader& reader) {
   return std::nullopt;
 }
 
+// Whether the domain's scale tells its values apart; of very many the ends are enough.
+bool tells_values_apart(const IntDomain& domain) {
+  constexpr std::int64_t kFew = 1'000'000'000;
+  const auto is_itself = [&](std::int64_t value) { return value_at(domain, unit_of(domain, value)) == Value(value); };
+  if (!is_itself(domain.min) || !is_itself(domain.max)) return false;
+  const bool few = domain.max / 2 - domain.min / 2 < kFew / 2;
+  return !few || (is_itself(domain.min + domain.step) && is_itself(domain.max - domain.step));
+}
+
 std::optional<IntDomain> read_int(ObjectReader& reader) {
   static const std::vector<std::string> kScales{"linear", "log"};
   reader.has("step");  // a known field, whatever else is wrong
@@ -121,7 +130,11 @@ std::optional<IntDomain> read_int(ObjectReader& reader) {
                                *min == *max ? "for one value write the value alone" : "");
     return std::nullopt;
   }
-  return with_step(reader, IntDomain{*min, *max, scale});
+  const auto domain = with_step(reader, IntDomain{*min, *max, scale});
+  if (!domain || tells_values_apart(*domain)) return domain;
+  reader.diagnostics().error(reader.path_to("max"), "the range from " + std::to_string(*min) + " to " + std::to_string(*max) +
+                                                        " is too narrow for so large numbers to be told apart on its scale");
+  return std::nullopt;
 }
 
 // A list of different scalars, at most kCategoriesMax.
