@@ -90,6 +90,7 @@ class ColumnsReader {
       columns_.cost = i;
       columns_.cost_until = name == "cpu_s_R" ? 0 : 1;
     } else if (measured && is_cost(measured->first) && !metric && measured->first != options_.metric) {
+      if (measured->second == 0) return;  // before anything was trained
       columns_.cost = i;
       columns_.cost_until = measured->second;
     } else if (measured) {

@@ -66,11 +66,8 @@ void complete(Json& document, const CurveTable& table) {
   fill_in(document, "name", "simulated");
   fill_in(document, "trainer", Json::object());
   complete_trainer(document["trainer"]);
-  Json space = space_of(table);
-  if (tunes_replicas(document["trainer"])) space.erase(kReplicasParameter);
-  fill_in(document, "search_space", std::move(space));
+  document = searching_all_of(std::move(document), table);
   fill_in(document, "scheduler", Json::object());
-  fill_in(document, "limits", {{"max_trials", table.curves.size()}});
   if (document.contains("objective") && document["objective"].is_object()) {
     fill_in(document["objective"], "metric", table.metric);
   }
@@ -126,6 +123,15 @@ Json field_value(const std::string& text, std::size_t begin, std::size_t& end) {
 }
 
 }  // namespace
+
+Json searching_all_of(Json document, const CurveTable& table) {
+  if (!document.is_object()) return document;
+  Json space = space_of(table);
+  if (tunes_replicas(member(document, "trainer"))) space.erase(kReplicasParameter);
+  fill_in(document, "search_space", std::move(space));
+  fill_in(document, "limits", {{"max_trials", table.curves.size()}});
+  return document;
+}
 
 Result<Json> parse_part(const std::string& text) {
   std::size_t at = std::min(text.find(','), text.size());

@@ -21,6 +21,10 @@ struct MethodOptions {
   bool in_order = false;                 // the table's configurations from first to last, no sampler
 };
 
+// The document; without a search space, or limits, with those that the table spans. Methods that are to be compared have them of
+// the same table: make_method() leaves curves out of it.
+Json searching_all_of(Json document, const CurveTable& table);
+
 // For simulating, a document may leave out what the table knows: name, trainer, search_space, objective.metric, the scheduler's
 // max_resource; and limits, in which case nothing but the budget and the table's size ends it. Its `candidates` and `enqueue` are
 // checked and not used: the table's configurations are what is tried. Leaves out curves outside of the search space (how many:

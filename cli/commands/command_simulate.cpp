@@ -91,10 +91,11 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   setup.table = std::move(*table);
   setup.own_space = file->document.is_object() && file->document.contains("search_space");
   setup.unused = unused_fields(file->document);
+  const Json document = searching_all_of(file->document, setup.table);
   for (const auto& scheduler : or_own(options.schedulers)) {
     for (const auto& sampler : or_own(options.samplers)) {
       int outside = 0;
-      auto method = make_method(file->document, setup.table, {scheduler, sampler, options.in_order}, outside);
+      auto method = make_method(document, setup.table, {scheduler, sampler, options.in_order}, outside);
       if (!method) return Failure{{method.error()}, kExitBadInput};
       setup.outside += outside;
       if (const int replicas = method->spec.replicas.back(); replicas > options.workers) {

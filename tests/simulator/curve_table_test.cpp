@@ -223,6 +223,9 @@ TEST(CurveTable, TakesTheNamesOfTheJobForWhatTheyAreInTheJob) {
   ASSERT_TRUE(times) << describe(times.error());
   EXPECT_EQ(times->curves[0].at(2), 9);
   EXPECT_EQ(times->curves[0].seconds_per_unit, 4);
+  const auto before = table_of("x,m_1,m_2,time_0\n1,4,8,900\n", "m");
+  ASSERT_TRUE(before) << describe(before.error());
+  EXPECT_EQ(before->curves[0].seconds_per_unit, 1) << "the time before anything was trained is no cost";
 
   const TemporaryFiles directory;
   Diagnostics diagnostics;

@@ -504,6 +504,21 @@ TEST(Methods, OfXgboostHaveTheLadderAndTheRungsOfASubmission) {
   EXPECT_FALSE(method_on(table, Json::object()).spec.scheduler.restarts) << "of no trainer, curves go on";
 }
 
+TEST(Methods, OfOneComparisonSearchTheSameSpace) {
+  CurveTable table = smooth_table();
+  table.curves[0].configuration = {{"u", 100.0}};  // left out, for it lacks v
+  const Json objective{{"objective", {{"goal", "maximize"}}}};
+  const Json document = searching_all_of(objective, table);
+  const auto searched = [&] {
+    const SearchMethod method = method_on(table, document);
+    const auto& u = std::get<FloatDomain>(method.spec.search_space.parameters().front().domain);
+    return std::pair(u.max, *method.spec.limits.max_trials);
+  };
+  const auto first = searched();
+  EXPECT_EQ(first.first, 100);
+  EXPECT_EQ(searched(), first);
+}
+
 TEST(Methods, TellWhatIsWrong) {
   CurveTable table = smooth_table();
   int outside = 0;
