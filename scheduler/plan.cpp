@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "scheduler/candidates.hpp"
+#include "scheduler/policies/bracket_choice.hpp"
 #include "scheduler/policies/uncut_share.hpp"
 
 namespace tuneband {
@@ -215,27 +216,38 @@ std::vector<std::int64_t> shared_out(std::int64_t count, const std::vector<std::
   return parts;
 }
 
-// Every bracket of Hyperband with its share of the trials, where it has one; which ones a trial really starts in is learned.
+// How many trials start in each bracket as long as nothing is known of the rungs' order.
+std::vector<std::int64_t> begun_in_brackets(std::int64_t trials, int rungs, int eta) {
+  constexpr double kParts = 1e6;
+  std::vector<std::int64_t> shares;
+  for (const double share : BracketChoice(rungs, eta).shares(RungOrder(rungs))) shares.push_back(std::llround(share * kParts));
+  return shared_out(trials, shares);
+}
+
+// The brackets are of one ladder: of all that come to a rung, wherever they started, one in eta goes on.
 void plan_async_hyperband(const JobSpec& spec, Plan& plan) {
   const int k = static_cast<int>(plan.ladder.size());
   const std::int64_t one_pass = trials_of_one_pass(spec.scheduler);
   const std::int64_t trials = plan.trials.value_or(static_cast<int>(std::min<std::int64_t>(one_pass, kTrialsMax)));
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
   plan.exact = k == 1 && plan.trials.has_value();
-  std::vector<std::int64_t> of_a_pass;
-  for (int index = 0; index < k; ++index) of_a_pass.push_back(trials_at_start(spec.scheduler, k, k - 1 - index));
-  const std::vector<std::int64_t> begun = shared_out(trials, of_a_pass);
-  for (int index = 0; index < k; ++index) {
-    std::int64_t left = begun[static_cast<std::size_t>(index)];
-    if (left == 0) continue;
-    PlannedBracket bracket;
-    bracket.index = index;
-    bracket.s = k - 1 - index;
+  const std::vector<std::int64_t> begun = begun_in_brackets(trials, k, spec.scheduler.eta);
+  std::vector<PlannedBracket> brackets;
+  std::vector<std::int64_t> here;  // at this rung, by bracket
+  for (std::size_t rung = 0; rung < plan.ladder.size(); ++rung) {
+    here.push_back(begun[rung]);
+    PlannedBracket& bracket = brackets.emplace_back();
+    bracket.index = static_cast<int>(rung);
+    bracket.s = k - 1 - bracket.index;
     bracket.restarts = spec.scheduler.restarts;
-    for (int rung = index; rung < k; ++rung) {
-      bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
-      left /= spec.scheduler.eta;
+    for (std::size_t index = 0; index <= rung; ++index) {
+      if (here[index] > 0) brackets[index].rungs.push_back({plan.ladder[rung], static_cast<int>(here[index])});
     }
+    const std::int64_t all = std::accumulate(here.begin(), here.end(), std::int64_t{0});
+    if (all > 0) here = shared_out(std::max<std::int64_t>(1, all / spec.scheduler.eta), here);
+  }
+  for (PlannedBracket& bracket : brackets) {
+    if (bracket.rungs.empty()) continue;
     plan.total_resource += bracket.total_resource();
     plan.brackets.push_back(std::move(bracket));
   }

@@ -26,10 +26,9 @@ class BracketChoice {
   int choose(const RungOrder& order, int trials) const;
   void started(int bracket) { ++started_in_[static_cast<std::size_t>(bracket)]; }
   void given_back(int bracket) { --started_in_[static_cast<std::size_t>(bracket)]; }  // that start never was
+  std::vector<double> shares(const RungOrder& order) const;                           // by bracket; their sum is 1
 
  private:
-  std::vector<double> shares(const RungOrder& order) const;  // by bracket; their sum is 1
-
   int eta_;
   std::vector<int> started_in_;  // by bracket
 };

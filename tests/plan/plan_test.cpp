@@ -316,8 +316,9 @@ TEST(Plans, OfAsynchronousStoppingCountTheFirstOnesThatGoOnUnjudged) {
 TEST(Plans, OfAsynchronousHyperbandHaveEveryBracketWithItsShareOfTheTrials) {
   const SchedulerSpec spec = spec_of(9, 1, 3, SchedulerType::async_hyperband);
   const Plan two_passes = make_plan(job_of(spec, 34));
-  EXPECT_EQ(trials_text(two_passes.brackets), "18 6 2 / 10 3 / 6");
-  EXPECT_EQ(two_passes.total_resource, (18 + 6 * 2 + 2 * 6) + (10 * 3 + 3 * 6) + 6 * 9);
+  // Shares as (0.8^2 9)^2, (0.8 3/2 3)^2 and 3^2. Of 20 at the first rung 6 go on, of the 14 at the next 4.
+  EXPECT_EQ(trials_text(two_passes.brackets), "20 6 2 / 8 2 / 6");
+  EXPECT_EQ(two_passes.total_resource, (20 + 6 * 2 + 2 * 6) + (8 * 3 + 2 * 6) + 6 * 9);
   EXPECT_EQ(two_passes.total_resource_without_stopping, 34 * 9);
   EXPECT_FALSE(two_passes.exact);
   for (int index = 0; index < 3; ++index) {
@@ -326,13 +327,13 @@ TEST(Plans, OfAsynchronousHyperbandHaveEveryBracketWithItsShareOfTheTrials) {
     EXPECT_EQ(bracket.s, 2 - index);
     EXPECT_EQ(bracket.rungs.front().resource, ladder(spec)[static_cast<std::size_t>(index)]);
   }
-  EXPECT_EQ(trials_text(make_plan(job_of(spec, 2)).brackets), "1 1 1 / 1 1") << "a bracket that has a trial has one at each rung";
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 2)).brackets), "1 1 1 / 1") << "one of them goes on to the end";
   EXPECT_EQ(trials_text(make_plan(job_of(spec, 1)).brackets), "1 1 1");
   EXPECT_EQ(make_plan(job_of(spec, 1)).total_resource, 9);
-  EXPECT_EQ(trials_text(make_plan(job_of(spec, 5)).brackets), "3 1 1 / 1 1 / 1");
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 5)).brackets), "3 1 1 / 1 / 1");
   const Plan unbounded = make_plan(job_of(spec));
   EXPECT_EQ(unbounded.trials, std::nullopt);
-  EXPECT_EQ(trials_text(unbounded.brackets), "9 3 1 / 5 1 / 3");
+  EXPECT_EQ(trials_text(unbounded.brackets), "10 3 1 / 4 1 / 3");
   EXPECT_EQ(unbounded.total_resource_without_stopping, 17 * 9);
   const Plan one_rung = make_plan(job_of(spec_of(1, 1, 3, SchedulerType::async_hyperband), 4));
   EXPECT_EQ(trials_text(one_rung.brackets), "4");
