@@ -289,6 +289,20 @@ TEST_F(CommandRunnerTest, WhatACommandSavesAfterItsLastReportIsTakenAndJudged) {
   EXPECT_THAT(result.message, HasSubstr("losses/validation"));
 }
 
+TEST_F(CommandRunnerTest, WhatACommandWritesAtItsRungItCanGoOnWriting) {
+  order.debug = Json::parse(R"({"collections": [{"name": "weights"}]})");
+  const std::string heard = dir / "heard";
+  ASSERT_EQ(::mkfifo(heard.c_str(), 0600), 0);
+  const os::UniqueFd word(::open(heard.c_str(), O_RDWR | O_CLOEXEC));
+  script("cd \"$TUNEBAND_TENSORS/weights\"; echo half > .w@3.tmp; echo '{\"resource\": 3, \"loss\": 1}'; read word <'" + heard +
+         R"('; mv .w@3.tmp .v@3.tmp || exit 3; echo '{"resource": 9, "loss": 0.5}')");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  ASSERT_EQ(::write(word.get(), "go\n", 3), 3);
+  const SegmentResult result = run_until(9);
+  EXPECT_EQ(result.exit, "completed") << result.message;
+  EXPECT_THAT(log_text(), Not(HasSubstr("started again")));
+}
+
 TEST_F(CommandRunnerTest, ALastLineWithoutItsEndIsSavedUnlessTheCommandWasKilled) {
   order.debug = Json::parse(R"({"rules": [{"rule": "exploding_tensor", "action": "stop_trial"}]})");
   order.max_resource = order.until_resource;
@@ -361,6 +375,20 @@ TEST_F(CommandRunnerTest, ACommandThatStartsFromNothingIsToldSo) {
   EXPECT_EQ(run().exit, "completed");
   EXPECT_THAT(log_text(), HasSubstr("from 0"));
   EXPECT_EQ(reporter.checkpoint(), 0);
+}
+
+TEST_F(CommandRunnerTest, AHeldCommandWhoseDirectoryCannotBeLookedAtEndsAndHarmsNoOther) {
+  const std::string lost = dir / "trial";
+  script("mv '" + lost + "' '" + lost + "-gone'; ln -s trial '" + lost + R"('; echo '{"resource": 3, "loss": 1}'; sleep 1000)");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  order.trial = 1;
+  order.trial_dir = dir / "another";
+  order.from_resource = 0;
+  script("echo '{\"resource\": 3, \"loss\": 2}'");
+  const SegmentResult another = run();
+  EXPECT_EQ(another.exit, "completed") << another.message;
+  runner->release();
+  EXPECT_TRUE(no_children_left());
 }
 
 TEST_F(CommandRunnerTest, AnotherTrialEndsTheOneThatIsHeld) {
@@ -899,6 +927,15 @@ TEST_F(CommandRunnerTest, OnlyTheRankWhoseMetricCountsMustReportIt) {
   script("exit 3");
   order.group = rank_of_three(1);
   EXPECT_EQ(run().exit, "crashed");
+}
+
+TEST_F(CommandRunnerTest, WhatAnotherRankPrintsIsNotTheEndOfItAndItsStatusCounts) {
+  script("echo '{\"resource\": 3, \"loss\": 1}'; echo and so on; exit 9");
+  order.trainer["grace_seconds"] = 0;
+  order.group = rank_of_three(1);
+  EXPECT_EQ(run().exit, "crashed");
+  EXPECT_THAT(reporter.take_seen(), IsEmpty());
+  EXPECT_THAT(log_text(), HasSubstr("and so on"));
 }
 
 TEST_F(CommandRunnerTest, RulesJudgeTheMetricsOfTheRankWhoseMetricsCount) {

@@ -56,8 +56,9 @@ class CommandRunner final : public TrialRunner {
   void release() override {
     if (!command_) return;
     const WatchedTrialDir directory(trial_dir_);
-    // Of a job that was deleted nothing is made anew.
-    if (std::filesystem::exists(trial_dir_)) {
+    // Of a job that was deleted nothing is made anew, nor where the directory cannot be looked at: whatever there is, it ends.
+    std::error_code unknown;
+    if (std::filesystem::exists(trial_dir_, unknown)) {
       if (auto log = TrialLog::open(trial_dir_)) command_->end(*log);
       keep_ahead(*command_);
     }
@@ -204,7 +205,7 @@ class CommandRunner final : public TrialRunner {
       if (resource == order.until_resource) break;
     }
     if (recorder) {
-      inbox->take(*recorder, true);
+      inbox->take(*recorder, TensorInbox::Take::rest);
       recorder->settle();
       if (auto result = tell_findings(*recorder, reporter, log)) return *result;
     }
@@ -268,7 +269,6 @@ class CommandRunner final : public TrialRunner {
     const End end = segment.run();
     if (end == End::reached) {
       if (segment.is_to_be_held()) {
-        command_->hold(log);
         keep_ahead(*command_);
         held_at_ = order.until_resource;
         held_after_ = segment.reached();
