@@ -83,7 +83,7 @@ std::string saved_of(std::string_view output, std::size_t piece) {
   files::Recorder recorder(spec, directory(), 1, 0, -1);
   workers::TensorInbox inbox(directory() + "/in", spec.collections);
   for (std::size_t at = 0; at < output.size(); at += piece) inbox.feed(output.substr(at, piece));
-  inbox.take(recorder, true);
+  inbox.take(recorder, workers::TensorInbox::Take::rest);
   return read_all(true);
 }
 

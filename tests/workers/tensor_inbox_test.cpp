@@ -63,7 +63,7 @@ TEST_F(TensorInboxTest, LinesAndFilesMaySayTheirMode) {
   inbox_.feed("{\"step\": 3, \"tensors\": {\"losses/x\": 9}, \"mode\": \"train\"}\n");
   write("outputs/fc1@3.predict.npy", npy({1, 2}));
   write("outputs/fc1.predict@3.npy", npy({3, 4}));
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(inbox_.take_refusals(), "");
   const auto reader = debugger::files::TensorReader::open(trial_.path(), 0);
   std::map<std::pair<std::string, Mode>, double> sums;
@@ -83,7 +83,7 @@ TEST_F(TensorInboxTest, LinesBehindAProgressBarAreReadAndTextsWithBracesAreNot) 
   inbox_.feed("\r 20%|##  | 2/10\r{\"step\": 1, \"tensors\": {\"losses/b\": 2}}\r\n");
   inbox_.feed("saved {\"tensors\" of {1}}\n");
   inbox_.finish();
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(sums("losses/a"), (Sums{{1, 1}}));
   EXPECT_EQ(sums("losses/b"), (Sums{{1, 2}}));
   EXPECT_EQ(inbox_.take_refusals(), "");
@@ -91,11 +91,11 @@ TEST_F(TensorInboxTest, LinesBehindAProgressBarAreReadAndTextsWithBracesAreNot) 
 
 TEST_F(TensorInboxTest, TheLastLineOfACommandThatHasEndedIsOneWithoutItsEndToo) {
   inbox_.feed(R"({"step": 3, "tensors": {"losses/train": 4}})");
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_TRUE(sums("losses/train").empty()) << "the command is held: more of the line may come";
   inbox_.finish();
   inbox_.finish();
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(sums("losses/train"), (Sums{{3, 4}}));
   EXPECT_EQ(inbox_.take_refusals(), "");
 }
@@ -106,14 +106,14 @@ TEST_F(TensorInboxTest, AModeThatThereIsNotIsRefusedAndSaid) {
     EXPECT_THAT(inbox_.take_refusals(), HasSubstr("expected the mode none, train, validation or predict, got ")) << mode;
   }
   write("outputs/fc1@3.eval.npy", npy({1, 2}));
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_THAT(inbox_.take_refusals(), HasSubstr("outputs/fc1@3.eval.npy: expected NAME@STEP.npy"));
   EXPECT_TRUE(sums("losses/ce").empty());
 }
 
 TEST_F(TensorInboxTest, FilesAreTakenAndGone) {
   write("gradients/fc1@3.npy", npy({1, 2, 3}));
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 6}}));
   EXPECT_FALSE(fs::exists(inbox() + "/gradients/fc1@3.npy"));
   EXPECT_EQ(inbox_.take_refusals(), "");
@@ -126,7 +126,7 @@ TEST_F(TensorInboxTest, WhatAFileNameCannotHoldIsInItAsPercentsAndDigits) {
   write("weights/100%252F@3.npy", npy({6}));
   write("weights/50%@3.npy", npy({7}));
   write("weights/5%0 %+1%2@3.npy", npy({8}));
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(sums("weights/a/b/kernel:0"), (Sums{{3, 3}}));
   EXPECT_EQ(sums("weights/a_b"), (Sums{{3, 4}}));
   EXPECT_EQ(sums("weights/Schicht \xc3\xa4\xc3\xa4"), (Sums{{3, 5}}));
@@ -141,7 +141,7 @@ TEST_F(TensorInboxTest, ADecodedNameIsRefusedAsThatOfANumberIs) {
                                          "x%2F.%2Fy", "%00",         "x%0Ay",  "%FF"};
   for (const std::string& name : encoded) {
     write("weights/" + name + "@3.npy", npy({1}));
-    inbox_.take(recorder_, true);
+    inbox_.take(recorder_, TensorInbox::Take::rest);
     EXPECT_THAT(inbox_.take_refusals(), HasSubstr("its name is none that a tensor may have")) << name;
   }
   EXPECT_TRUE(fs::is_empty(inbox() + "/weights"));
@@ -156,7 +156,7 @@ TEST_F(TensorInboxTest, AStepIsJudgedOnceNothingMoreComesOrItHasWaitedHalfASecon
     inbox_.feed(R"({"step": )" + std::to_string(step) + R"(, "tensors": {"losses/train": 1}})" + "\n", begin + milliseconds(ms));
   };
   const auto judged_at = [&](int ms) {
-    inbox_.take(recorder_, false, begin + milliseconds(ms));
+    inbox_.take(recorder_, TensorInbox::Take::what_is_due, begin + milliseconds(ms));
     return sums("losses/train").size();
   };
   print_at(0, 1);
@@ -176,7 +176,7 @@ TEST_F(TensorInboxTest, AStepIsJudgedOnceNothingMoreComesOrItHasWaitedHalfASecon
 TEST_F(TensorInboxTest, WhatAStepBringsInDifferentWaysIsOneStep) {
   using std::chrono::milliseconds;
   const TensorInbox::Clock::time_point begin{};
-  const auto look_at = [&](int ms) { inbox_.take(recorder_, false, begin + milliseconds(ms)); };
+  const auto look_at = [&](int ms) { inbox_.take(recorder_, TensorInbox::Take::what_is_due, begin + milliseconds(ms)); };
   inbox_.feed("{\"step\": 3, \"tensors\": {\"losses/train\": 1}}\n", begin);
   look_at(0);
   inbox_.report(3, {{"validation-loss", 2}, {"no/../name", 1}}, begin + milliseconds(200));
@@ -212,7 +212,7 @@ TEST_F(TensorInboxTest, WhatPatternsFindHasADirectoryOfItsOwnCollection) {
   debugger::files::Recorder recorder(spec, trial_.path(), 2, 0, -1);
   write("gradients/fc1@3.npy", npy({1, 2, 3}));
   write("weights/fc1@3.npy", npy({1, 2, 3}));
-  of_patterns.take(recorder, true);
+  of_patterns.take(recorder, TensorInbox::Take::rest);
   EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 6}}));
   EXPECT_TRUE(sums("weights/fc1").empty());
   EXPECT_FALSE(fs::exists(inbox() + "/weights/fc1@3.npy")) << "taken away all the same";
@@ -221,12 +221,35 @@ TEST_F(TensorInboxTest, WhatPatternsFindHasADirectoryOfItsOwnCollection) {
 TEST_F(TensorInboxTest, AFileThatIsNotWholeWaitsForTheRest) {
   const std::string whole = npy({1, 2, 3});
   write("gradients/fc1@3.npy", whole.substr(0, whole.size() - 1));
-  inbox_.take(recorder_, false);
+  inbox_.take(recorder_, TensorInbox::Take::what_is_due);
   EXPECT_TRUE(fs::exists(inbox() + "/gradients/fc1@3.npy"));
   EXPECT_EQ(inbox_.take_refusals(), "");
   write("gradients/fc1@3.npy", whole);
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 6}}));
+}
+
+TEST_F(TensorInboxTest, WhatIsHeldGoesOnWithTheFilesThatItHasBegun) {
+  const std::string whole = npy({1, 2, 3});
+  write("gradients/fc1@3.npy", whole.substr(0, whole.size() - 1));
+  write("gradients/.fc2@3.tmp", whole);
+  write("gradients/fc3@3.npy", npy({4}));
+  inbox_.take(recorder_, TensorInbox::Take::all_steps);
+  EXPECT_EQ(sums("gradients/fc3"), (Sums{{3, 4}}));
+  EXPECT_TRUE(fs::exists(inbox() + "/gradients/fc1@3.npy"));
+  EXPECT_TRUE(fs::exists(inbox() + "/gradients/.fc2@3.tmp"));
+  EXPECT_EQ(inbox_.take_refusals(), "");
+  inbox_.take(recorder_, TensorInbox::Take::rest);
+  EXPECT_FALSE(fs::exists(inbox() + "/gradients/fc1@3.npy"));
+  EXPECT_THAT(inbox_.take_refusals(), HasSubstr("gradients/.fc2@3.tmp"));
+}
+
+TEST_F(TensorInboxTest, WhatCannotBeTakenAwayIsRefusedOnce) {
+  fs::create_directories(inbox() + "/weights/fc1@3.npy");
+  inbox_.take(recorder_, TensorInbox::Take::what_is_due);
+  EXPECT_THAT(inbox_.take_refusals(), HasSubstr("weights/fc1@3.npy"));
+  inbox_.take(recorder_, TensorInbox::Take::rest);
+  EXPECT_EQ(inbox_.take_refusals(), "");
 }
 
 TEST_F(TensorInboxTest, LinesAreReadWhereverTheyAreCut) {
@@ -234,7 +257,7 @@ TEST_F(TensorInboxTest, LinesAreReadWhereverTheyAreCut) {
       "epoch 1\n{\"step\": 1, \"tensors\": {\"losses/train\": 0.5, \"grad\": NaN}}\n"
       "{\"step\": 2, \"tensors\": {\"losses/train\": -Infinity}}\n{\"loss\": 3}\n";
   for (const char c : output) inbox_.feed(std::string_view(&c, 1));
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_EQ(sums("losses/train"), (Sums{{1, 0.5}, {2, -std::numeric_limits<double>::infinity()}}));
   EXPECT_TRUE(std::isnan(sums("metrics/grad").at(1)));
   const auto findings = recorder_.take_findings();
@@ -256,7 +279,7 @@ TEST_F(TensorInboxTest, LinksPipesAndOtherNamesAreRefusedAndTakenAway) {
   write("weights/d.npy", npy({1}));
   write("weights/e@1.npy", "something else, and long enough to be a header");
   write("weights/..@1.npy", npy({1}));
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_THAT(inbox_.take_refusals(), HasSubstr("6 tensors were refused"));
   EXPECT_TRUE(fs::is_empty(inbox() + "/weights"));
   EXPECT_TRUE(fs::exists(inbox() + "/elsewhere"));
@@ -269,7 +292,7 @@ TEST_F(TensorInboxTest, ACollectionThatIsALinkIsNotLookedInto) {
   fs::create_directory(inbox() + "/other");
   write("other/a@1.npy", npy({1}));
   fs::create_directory_symlink(inbox() + "/other", inbox() + "/weights");
-  inbox_.take(recorder_, true);
+  inbox_.take(recorder_, TensorInbox::Take::rest);
   EXPECT_TRUE(sums("weights/a").empty());
   EXPECT_TRUE(fs::exists(inbox() + "/other/a@1.npy"));
 }
@@ -281,7 +304,7 @@ TEST_F(TensorInboxTest, AStepThatIsNotDueIsTakenAwayAndNotKept) {
   debugger::files::Recorder recorder(spec, trial_.path(), 2, 0, -1);
   write("weights/a@9.npy", npy({1, 2}));
   write("weights/a@10.npy", npy({1, 2}));
-  inbox_.take(recorder, true);
+  inbox_.take(recorder, TensorInbox::Take::rest);
   EXPECT_EQ(sums("weights/a"), (Sums{{10, 3}}));
   EXPECT_TRUE(fs::is_empty(inbox() + "/weights"));
 }

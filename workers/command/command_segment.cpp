@@ -11,8 +11,9 @@ namespace tuneband::workers {
 CommandSegment::End CommandSegment::run() {
   const End end = run_until_end();
   if (end == End::stopped_by_rule) return end;
-  if (end == End::reached && !is_to_be_held()) command_.let_end(reporter_.stop_fd(), log_);
-  // What it has saved by now, after its last report too, is judged: a rule may end what has just reached its rung.
+  if (end == End::reached) is_to_be_held() ? command_.hold(log_) : command_.let_end(reporter_.stop_fd(), log_);
+  // What it has saved by now, after its last report too, is judged: a rule may end what has just reached its rung. What is held
+  // may be in the middle of a file, which stays.
   if (!take_tensors(true)) return end;
   command_.end(log_);
   return End::stopped_by_rule;
@@ -53,7 +54,8 @@ bool CommandSegment::take_tensors(bool all) {
   if (!all && now - looked_at_ < kLookForTensorsEvery) return false;
   looked_at_ = now;
   if (command_.ended() && command_.status().signal == 0) inbox_->finish();
-  inbox_->take(*recorder_, all);
+  using Take = TensorInbox::Take;
+  inbox_->take(*recorder_, !all ? Take::what_is_due : command_.ended() ? Take::rest : Take::all_steps);
   if (all) recorder_->settle();
   if (const std::string refused = inbox_->take_refusals(); !refused.empty()) log_.note("the debugger: " + refused);
   if (auto result = tell_findings(*recorder_, reporter_, log_)) rule_result_ = std::move(result);
@@ -62,6 +64,10 @@ bool CommandSegment::take_tensors(bool all) {
 
 // Hands the reports on to the worker. True when the value at until_resource is among them; what comes after it stays for later.
 bool CommandSegment::take_reports() {
+  if (order_.group && order_.group->rank != spec_.metric_rank) {
+    leave_reports_to_the_debugger();
+    return false;
+  }
   tell_of_metrics_left_out();
   while (!command_.reports().empty()) {
     const std::int64_t resource = command_.next_resource();
@@ -89,6 +95,15 @@ bool CommandSegment::take_reports() {
     return true;
   }
   return false;
+}
+
+// Of a rank that does not tell of the trial: what it prints says nothing of the trial's value, nor of its own end.
+void CommandSegment::leave_reports_to_the_debugger() {
+  while (!command_.reports().empty()) {
+    const std::int64_t resource = command_.next_resource();
+    const MetricReport report = command_.take_report();
+    if (recorder_ != nullptr && resource > 0) inbox_->report(resource, report.metrics);
+  }
 }
 
 void CommandSegment::tell_of_metrics_left_out() {

@@ -51,6 +51,7 @@ class CommandSegment {
   std::optional<std::int64_t> wait_ms(std::optional<std::int64_t> left_ms) const;
   bool take_tensors(bool all);
   bool take_reports();
+  void leave_reports_to_the_debugger();
   void tell_of_metrics_left_out();
   void observe(std::int64_t resource, Metrics metrics);
 

@@ -195,7 +195,7 @@ void TensorInbox::read_line(std::string_view line) {
   }
 }
 
-void TensorInbox::look_into(const std::string& collection, bool all) {
+void TensorInbox::look_into(const std::string& collection, bool ended) {
   const int fd = ::open((directory_ + "/" + collection).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(fd), ::closedir);
@@ -209,15 +209,18 @@ void TensorInbox::look_into(const std::string& collection, bool all) {
     if (name != "." && name != ".." && names.size() < kFilesPerLookMax) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
-  for (const std::string& name : names) read_file(fd, collection, name, all);
+  for (const std::string& name : names) read_file(fd, collection, name, ended);
 }
 
-void TensorInbox::read_file(int directory, const std::string& collection, const std::string& file, bool all) {
-  const auto remove = [&] { ::unlinkat(directory, file.c_str(), 0); };
+void TensorInbox::read_file(int directory, const std::string& collection, const std::string& file, bool ended) {
   const std::string shown = collection + "/" + file;
+  if (stuck_.contains(shown)) return;
+  const auto remove = [&] {
+    if (::unlinkat(directory, file.c_str(), 0) != 0 && errno != ENOENT) stuck_.insert(shown);
+  };
   const auto name = tensor_file_name(file);
   if (!name) {
-    if (!all) return;  // maybe a name that it has while it is written
+    if (!ended) return;  // maybe a name that it has while it is written
     remove();
     return refuse(shown, "expected NAME@STEP.npy, STEP.npz or STEP.safetensors, or STEP.MODE");
   }
@@ -241,15 +244,15 @@ void TensorInbox::read_file(int directory, const std::string& collection, const 
   } else {
     read = files::read_safetensors(bytes_of(*bytes), take);
   }
-  if (!read && read.error().code == files::kNotWhole && !all) return;
+  if (!read && read.error().code == files::kNotWhole && !ended) return;
   remove();
   if (!read) refuse(shown, read.error().message);
 }
 
-void TensorInbox::take(files::Recorder& recorder, bool all, Clock::time_point now) {
+void TensorInbox::take(files::Recorder& recorder, Take what, Clock::time_point now) {
   now_ = now;
-  for (const std::string& collection : collections_) look_into(collection, all);
-  const bool whole = all || now - came_at_ >= kStepQuiet || now - waits_since_ >= kStepWaitsMost;
+  for (const std::string& collection : collections_) look_into(collection, what == Take::rest);
+  const bool whole = what != Take::what_is_due || now - came_at_ >= kStepQuiet || now - waits_since_ >= kStepWaitsMost;
   while (!steps_.empty() && (steps_.size() > 1 || whole)) {
     const auto [step, tensors] = std::move(*steps_.begin());
     steps_.erase(steps_.begin());

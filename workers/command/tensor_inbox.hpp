@@ -48,9 +48,13 @@ class TensorInbox {
   // The command has ended by itself: its last line is whole, without a line's end too. Of one that was killed it may be a part.
   void finish(Clock::time_point now = Clock::now());
   // Takes what is whole by now and gives it to `recorder`, steps in ascending order. The highest step waits for more of it, until
-  // nothing has come for kStepQuiet, its first has waited for kStepWaitsMost, or `all`: the command has ended or is held. What
-  // comes of it later is another part of it.
-  void take(debugger::files::Recorder& recorder, bool all, Clock::time_point now = Clock::now());
+  // nothing has come for kStepQuiet or its first has waited for kStepWaitsMost. What comes of it later is another part of it.
+  enum class Take {
+    what_is_due,
+    all_steps,  // the highest too: the command is held. What it has begun to write it may go on with
+    rest,       // it has ended: files that are not whole never will be
+  };
+  void take(debugger::files::Recorder& recorder, Take what, Clock::time_point now = Clock::now());
 
   // Since the last call: why something was refused, and how much was. "": nothing.
   std::string take_refusals();
@@ -64,14 +68,15 @@ class TensorInbox {
   };
 
   void read_line(std::string_view line);
-  void look_into(const std::string& collection, bool all);
-  void read_file(int directory, const std::string& collection, const std::string& file, bool all);
+  void look_into(const std::string& collection, bool ended);
+  void read_file(int directory, const std::string& collection, const std::string& file, bool ended);
   void put(std::int64_t step, Waiting tensor);
   void refuse(const std::string& what, const std::string& why);
 
   std::string directory_;
   std::vector<std::string> collections_;
-  std::string line_;  // begun, not ended
+  std::set<std::string> stuck_;  // refused, and could not be taken away: a directory, say
+  std::string line_;             // begun, not ended
   bool line_too_long_ = false;
   std::map<std::int64_t, std::vector<Waiting>> steps_;
   std::size_t waiting_bytes_ = 0;
