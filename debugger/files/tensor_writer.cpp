@@ -62,17 +62,26 @@ std::int64_t remove_until(const std::string& trial_dir, std::int64_t epoch, int 
   return size;
 }
 
+// Gone on with after a fault of its machine, or when its process has ended where it was held, an epoch has saved something
+// already.
+int next_part(const std::string& trial_dir, std::int64_t epoch, int rank) {
+  int part = 0;
+  for (const TensorFile& file : tensor_files(trial_dir, rank)) {
+    if (file.epoch == epoch) part = std::max(part, file.part + 1);
+  }
+  return part;
+}
+
 }  // namespace
 
 Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
                                         std::int64_t bytes_max, std::int64_t job_bytes_max) {
   const fs::path directory = fs::path(trial_dir) / kTensorsDir;
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) return system_error("cannot make " + directory.string());
-  const fs::path path = directory / tensor_file_name(epoch, rank);
   TensorWriter writer(trial_dir, job_bytes_max);
   if (begin_step == kFromNothing) writer.room_.give_back(remove_until(trial_dir, epoch, rank));
   writer.bytes_max_ = bytes_max;
-  // Tried again after a fault of the machine, an epoch begins its file anew: it trains the same steps again.
+  const fs::path path = directory / tensor_file_name(epoch, rank, next_part(trial_dir, epoch, rank));
   writer.fd_ = os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!writer.fd_) return system_error("cannot open " + path.string());
   writer.size_ = writer.earlier_ = size_of_others(trial_dir, rank);

@@ -19,9 +19,9 @@ class TensorWriter {
  public:
   static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 2;
 
-  // Makes TRIAL_DIR/tensors and in it the file of this epoch and rank, anew where it is there. With kFromNothing those of the
-  // rank's epochs before are removed: nothing of them counts any more. `bytes_max`: of all files of the rank together;
-  // `job_bytes_max`: of all trials of the job (TensorRoom). Errors: the system's.
+  // Makes TRIAL_DIR/tensors and in it the file of this epoch and rank, or another part of it where there is one. With
+  // kFromNothing all of the rank's before it are removed: nothing of them counts any more. `bytes_max`: of all files of the rank
+  // together; `job_bytes_max`: of all trials of the job (TensorRoom). Errors: the system's.
   static Result<TensorWriter> open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
                                    std::int64_t bytes_max, std::int64_t job_bytes_max = kUnbounded);
 

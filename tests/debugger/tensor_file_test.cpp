@@ -128,6 +128,7 @@ TEST_F(TensorFile, AFileOfTheFormatBeforeModesIsReadWithThoseThatNamesSay) {
   const TensorReader in = reader();
   EXPECT_EQ(in.series("metrics/validation-auc", 0, 9, Mode::validation).size(), 1);
   EXPECT_EQ(in.series("losses/ce", 0, 9, Mode::none).size(), 1);
+  fs::remove(file(1));
   {
     TensorWriter out = writer(1, 0);
     out.add("losses/ce", 2, Mode::train);
@@ -232,10 +233,13 @@ TEST_F(TensorFile, ALaterEpochTakesThePlaceOfWhatCameAfterItsBegin) {
   EXPECT_EQ(values(reader()), (std::vector<double>{1, 2, 3, 4, 5, 6, 70, 80}));
 }
 
-TEST_F(TensorFile, AnEpochThatIsTriedAgainBeginsAnew) {
-  write_steps(1, 0, 9);
-  write_steps(1, 0, 2, 3);
-  EXPECT_EQ(values(reader()), (std::vector<double>{3, 6}));
+TEST_F(TensorFile, AnEpochThatGoesOnKeepsWhatItHasSaved) {
+  write_steps(1, 0, 3);
+  write_steps(1, 3, 5, 10);
+  write_steps(1, 4, 6, 100);
+  EXPECT_EQ(values(reader()), (std::vector<double>{1, 2, 3, 40, 500, 600}));
+  write_steps(1, files::kFromNothing, 2, 3);
+  EXPECT_EQ(values(reader()), (std::vector<double>{0, 3, 6})) << "and what begins with nothing has nothing";
 }
 
 TEST_F(TensorFile, WhatFindsNoRoomIsDroppedAndCounted) {
