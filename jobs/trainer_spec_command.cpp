@@ -96,7 +96,11 @@ void read_pass_environment(ObjectReader& reader, CommandSpec& spec) {
   }
   for (std::size_t i = 0; i < json->size(); ++i) {
     const Json& name = (*json)[i];
-    if (name.is_string() && is_variable_name(name.get<std::string>())) {
+    if (name.is_string() && name.get_ref<const std::string&>().starts_with("TUNEBAND_")) {
+      reader.diagnostics().error(join_path(path, i),
+                                 "names that begin with TUNEBAND_ are of the service: " + excerpt(name) + " is not passed on",
+                                 "give it another name");
+    } else if (name.is_string() && is_variable_name(name.get<std::string>())) {
       spec.pass_environment.push_back(name.get<std::string>());
     } else {
       reader.diagnostics().error(join_path(path, i), "expected the name of an environment variable, got " + excerpt(name));

@@ -30,11 +30,21 @@ namespace {
 
 constexpr int kLastAnswerMsMax = 2000;  // of all of them together
 
+// What the job's command is given beside what all have. A reference that cannot be read fails the command; a rule goes without.
+CommandSpec command_of(const protocol::AssignmentOrder& order) {
+  Diagnostics checked_at_submit;
+  TrainerSpec trainer = parse_trainer(order.trainer, "trainer", checked_at_submit);
+  auto* command = std::get_if<CommandSpec>(&trainer);
+  if (command == nullptr) return {};
+  auto with_values = with_references_read(*command);
+  return with_values ? std::move(*with_values) : std::move(*command);
+}
+
 // Of one trial; they end with its segment, and the next one's are told again what was saved.
 class RuleProcesses final : public debugger::files::OutsideRules {
  public:
   RuleProcesses(const protocol::AssignmentOrder& order, const debugger::DebugSpec& spec) : spec_(spec) {
-    const std::vector<std::string> environment = command_environment(order, {});
+    const std::vector<std::string> environment = command_environment(order, command_of(order));
     for (const debugger::RuleSpec& rule : spec_.rules) {
       if (rule.type == kRuleOfAProcess)
         processes_.push_back({rule, std::make_unique<RuleProcess>(rule, environment, order.trial_dir)});

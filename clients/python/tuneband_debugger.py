@@ -205,10 +205,11 @@ def _save(step, tensors, due, mode=None):
 def _write(name, place, array):
     collection, rest = name.split("/", 1)
     folder = os.path.join(_directory, collection)
-    if os.path.isdir(folder):
-        data = _npy(array)
-        with open(os.path.join(os.fsencode(folder), b"%s@%s.npy" % (_file_name(rest), place.encode())), "wb") as file:
-            file.write(data)
+    if not os.path.isdir(folder):
+        return _not_saved(name, "arrays go into collections, and the job has no collection %s" % collection)
+    data = _npy(array)
+    with open(os.path.join(os.fsencode(folder), b"%s@%s.npy" % (_file_name(rest), place.encode())), "wb") as file:
+        file.write(data)
 
 
 class _Hook:

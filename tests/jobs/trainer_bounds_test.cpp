@@ -206,6 +206,8 @@ TEST(TrainerBounds, NamesOfVariablesAreNotEmptyAndHaveNoEqualsSignAndNoNulByte) 
     EXPECT_THAT(read_trainer(document_with(kCommand, "/environment", {{name, "x"}})).errors,
                 ElementsAre(HasSubstr("is not a name")));
   }
+  EXPECT_THAT(read_trainer(document_with(kCommand, "/pass_environment", {"TUNEBAND_X"})).errors,
+              ElementsAre(HasSubstr("\"TUNEBAND_X\" is not passed on")));
   EXPECT_THAT(read_trainer(document_with(kCommand, "/pass_environment", {3})).errors,
               ElementsAre(StartsWith("trainer.pass_environment[0]:")));
 }
