@@ -44,7 +44,7 @@ class TrialColumns {
   TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits, const CostSoFar& cost)
       : spec_(spec), created_at_(created_at), digits_(digits), cost_(cost) {
     for (const Parameter& parameter : spec.search_space.parameters())
-      column_of_.emplace(Json(parameter.name).dump(), &parameters_.emplace_back(parameter.name));
+      column_of_.emplace(Json(parameter.name).dump(), &parameters_.emplace_back(parameter));
     for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) more_objectives_.emplace_back("");
   }
 
@@ -100,8 +100,10 @@ class TrialColumns {
 
  private:
   struct ParameterColumn {
-    explicit ParameterColumn(std::string_view name) : cells(name) {}
+    explicit ParameterColumn(const Parameter& parameter)
+        : cells(parameter.name), categories(std::holds_alternative<CategoricalDomain>(parameter.domain)) {}
     Column cells;
+    bool categories = false;
     int trials = 0;  // that have a cell
   };
 
@@ -134,7 +136,7 @@ class TrialColumns {
     for (const FlatMember& member : members_) {
       const auto column = column_of_.find(member.name);
       if (column == column_of_.end()) continue;
-      add_value(column->second->cells, member.value);
+      add_value(*column->second, member.value);
       column->second->trials = trials_;
     }
     for (ParameterColumn& column : parameters_) {
@@ -142,10 +144,11 @@ class TrialColumns {
     }
   }
 
-  void add_value(Column& column, std::string_view json) {
-    const bool rounded = digits_ && json.find_first_of(".eE") != std::string_view::npos;
+  // A category is itself with all of its digits.
+  void add_value(ParameterColumn& column, std::string_view json) {
+    const bool rounded = digits_ && !column.categories && json.find_first_of(".eE") != std::string_view::npos;
     const std::optional<double> number = rounded ? parse_number(json) : std::nullopt;
-    number ? column.add_drawn(*number, *digits_) : column.add_json(json);
+    number ? column.cells.add_drawn(*number, *digits_) : column.cells.add_json(json);
   }
 
   const JobSpec& spec_;

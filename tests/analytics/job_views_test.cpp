@@ -243,6 +243,19 @@ TEST_F(JobViewsTest, ParametersHaveAsManyDigitsAsAreAskedFor) {
   EXPECT_EQ(columns().at("parameters").at("eta"), Json::array({2.0 / 3}));
 }
 
+TEST_F(JobViewsTest, ACategoryIsANumberWithAllOfItsDigits) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["search_space"]["k"] = {{"type", "categorical"}, {"values", {0.12345678901, 0.22345678901}}};
+  job.spec_json = spec.dump();
+  TrialRow trial = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
+  trial.configuration["k"] = Value(0.12345678901);
+  store_->commit(std::vector<Write>{job, trial});
+  ColumnsQuery query;
+  query.digits = 7;
+  EXPECT_EQ(columns(query).at("parameters").at("k"), Json::array({0.12345678901}));
+}
+
 TEST_F(JobViewsTest, OfManyDecisionsTheBestTheWorstAndSomeBetweenOfEachRungStay) {
   constexpr int kMany = 30'000;
   std::vector<Write> rows;
