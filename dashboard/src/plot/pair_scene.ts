@@ -2,7 +2,7 @@
 import type { Job } from '../api/shapes.ts';
 import { formatNumber, formatValue } from '../data/numbers.ts';
 import type { Parameter } from '../data/space.ts';
-import type { TrialRow, TrialTable } from '../data/trials.ts';
+import { valueOf, type TrialRow, type TrialTable } from '../data/trials.ts';
 import { drawXAxis, drawYAxis, makeScale, parameterAxis, type Box } from './axes.ts';
 import { colorScale } from './colors.ts';
 import { drawHalo, drawMark, markFor, thinned } from './marks.ts';
@@ -40,7 +40,7 @@ export function pairScene({ job, table, rows, a, b, sheet }: PairInput): MakeSce
     const box: Box = { left: b.scale === 'categories' ? 130 : 62, top: 26, right: width - 14, bottom: height - 42 };
     const x = makeScale('linear', [0, 1], inset(a, box.left, box.right), false);
     const y = makeScale('linear', [0, 1], inset(b, box.bottom, box.top), false);
-    const color = colorScale(rows.map((row) => row.objective ?? NaN), job.objective.goal, palette.faint);
+    const color = colorScale(rows.map((row) => valueOf(row) ?? NaN), job.objective.goal, palette.faint);
     const [columnA, columnB] = [table.parameters.get(a.name) ?? [], table.parameters.get(b.name) ?? []];
     const [placesA, placesB] = [table.placesOf(a), table.placesOf(b)];
     const modelAt = (model: Sheet, px: number, py: number): Hit | null => {
@@ -49,7 +49,7 @@ export function pairScene({ job, table, rows, a, b, sheet }: PairInput): MakeSce
       const { surface } = model;
       return { x: px, y: py, lines: [`model: ${formatNumber(cell.mean)} ± ${formatNumber(cell.deviation)}`, `${a.name} ${formatValue(surface.x_values[cell.column])}`, `${b.name} ${formatValue(surface.y_values[cell.row])}`] };
     };
-    const merit = (row: TrialRow): number => (job.objective.goal === 'maximize' ? 1 : -1) * (row.objective ?? NaN);
+    const merit = (row: TrialRow): number => (job.objective.goal === 'maximize' ? 1 : -1) * (valueOf(row) ?? NaN);
     const points = [...rows]
       .sort((one, other) => (merit(one) - merit(other)) || 0) // the best are drawn last
       .flatMap((row) => {
@@ -64,7 +64,7 @@ export function pairScene({ job, table, rows, a, b, sheet }: PairInput): MakeSce
         drawYAxis(pen, palette, box, y, parameterAxis(b));
         const draw = markFor(points.length);
         for (const { row, x: px, y: py } of thinned(points, width, height)) {
-          const colored = { ...palette, states: { [row.state]: color(row.objective) } };
+          const colored = { ...palette, states: { [row.state]: color(valueOf(row)) } };
           draw(pen, colored, row.state, px, py, 4.2);
           if (sheet && draw === drawMark) outline(pen, palette, px, py);
         }
@@ -76,7 +76,7 @@ export function pairScene({ job, table, rows, a, b, sheet }: PairInput): MakeSce
         const found = nearest(points, px, py) as (typeof points)[number] | null;
         if (!found) return sheet && modelAt(sheet, px, py);
         const say = (parameter: Parameter, column: typeof columnA): string => `${parameter.name} ${formatValue(column[found.index])}`;
-        return { trial: found.trial, x: found.x, y: found.y, lines: [`trial ${found.trial} · ${formatNumber(found.row.objective)}`, say(a, columnA), say(b, columnB)] };
+        return { trial: found.trial, x: found.x, y: found.y, lines: [`trial ${found.trial} · ${formatNumber(valueOf(found.row))}`, say(a, columnA), say(b, columnB)] };
       },
       order: () => points.map((point) => point.trial),
       place: (trial) => points.find((point) => point.trial === trial) ?? null,

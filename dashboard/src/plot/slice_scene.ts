@@ -2,7 +2,7 @@
 import type { Importance, Job } from '../api/shapes.ts';
 import { formatNumber, formatValue } from '../data/numbers.ts';
 import { placeOf, type Parameter } from '../data/space.ts';
-import type { TrialRow, TrialTable } from '../data/trials.ts';
+import { valueOf, type TrialRow, type TrialTable } from '../data/trials.ts';
 import { drawXAxis, drawYAxis, extentByGoal, makeScale, parameterAxis, type Box, type Scale } from './axes.ts';
 import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
@@ -20,15 +20,16 @@ export function sliceScene(input: SliceInput): MakeScene {
     const { job, table, rows, parameter, dependence } = input;
     const box: Box = { left: 58, top: 24, right: width - 14, bottom: height - 40 };
     const x: Scale = makeScale('linear', [0, 1], [box.left, box.right], false);
-    const values = rows.map((row) => row.objective ?? NaN).concat(dependence?.mean ?? []);
+    const values = rows.map((row) => valueOf(row) ?? NaN).concat(dependence?.mean ?? []);
     const y = makeScale('linear', extentByGoal(values, job.objective.goal), [box.bottom, box.top]);
     const clamp = (pixel: number): number => Math.min(box.bottom, Math.max(box.top, pixel));
     const column = table.parameters.get(parameter.name) ?? [];
     const placeOfRow = table.placesOf(parameter);
     const points = rows.flatMap((row) => {
       const place = placeOfRow[table.find(row.number) ?? -1] ?? NaN;
-      if (!Number.isFinite(row.objective ?? NaN) || Number.isNaN(place)) return [];
-      return [{ trial: row.number, row, x: x(place), y: clamp(y(row.objective as number)) }];
+      const value = valueOf(row) ?? NaN;
+      if (!Number.isFinite(value) || Number.isNaN(place)) return [];
+      return [{ trial: row.number, row, x: x(place), y: clamp(y(value)) }];
     });
     const model = (dependence?.values ?? []).map((value, index) => ({
       x: x(placeOf(parameter, value)),
@@ -69,7 +70,7 @@ export function sliceScene(input: SliceInput): MakeScene {
         const found = nearest(points, px, py) as (typeof points)[number] | null;
         if (!found) return null;
         const value = formatValue(column[table.find(found.trial) ?? -1]);
-        return { trial: found.trial, x: found.x, y: found.y, lines: [`trial ${found.trial} · ${found.row.state}`, `${job.objective.metric} ${formatNumber(found.row.objective)}`, `${parameter.name} ${value}`] };
+        return { trial: found.trial, x: found.x, y: found.y, lines: [`trial ${found.trial} · ${found.row.state}`, `${job.objective.metric} ${formatNumber(valueOf(found.row))}`, `${parameter.name} ${value}`] };
       },
       order: () => [...points].sort((a, b) => a.x - b.x).map((point) => point.trial),
       place: (trial) => points.find((point) => point.trial === trial) ?? null,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { curveDetails, type CurveDetail } from '../../api/routes.ts';
-import { formatCount, formatNumber } from '../../data/numbers.ts';
+import { formatCount, formatNumber, numberOf } from '../../data/numbers.ts';
 import { chosenOption, Switch, xLogOrLinear, yLinearOrLog } from '../../parts/switch.tsx';
 import type { Table } from '../../parts/download.ts';
 import type { ScaleKind } from '../../plot/axes.ts';
@@ -33,10 +33,11 @@ export function CurvesView({ height, detail }: { height: number; detail: CurveDe
     }),
   });
   const top = store.summary.value?.best?.trial;
+  const topValue = top?.kept_value ?? top?.objective ?? null;
   return (
     <Plot
       title="Learning curves"
-      finding={top ? `${formatCount(rows.length, 'trial')}; the best is trial ${top.number} with ${formatNumber(top.objective as number)}` : `${formatCount(rows.length, 'trial')}, none with a value yet`}
+      finding={top ? `${formatCount(rows.length, 'trial')}; the best is trial ${top.number} with ${formatNumber(topValue === null ? null : numberOf(topValue))}` : `${formatCount(rows.length, 'trial')}, none with a value yet`}
       height={height}
       scene={scene}
       table={numbers}

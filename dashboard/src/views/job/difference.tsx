@@ -1,6 +1,7 @@
 // Selected trials side by side: only what differs between them.
 import type { JSX } from 'preact';
 import { formatNumber, formatValue } from '../../data/numbers.ts';
+import { valueOf } from '../../data/trials.ts';
 import { hrefOf } from '../../state/place.ts';
 import { selected } from '../../state/selection.ts';
 import { useJob } from './context.ts';
@@ -21,7 +22,7 @@ export function Difference(): JSX.Element {
           <tr><th scope="col">trial</th>{trials.map(({ number }) => <th scope="col" class="number"><a href={hrefOf(['jobs', store.name, 'trials', number])}>{number}</a></th>)}</tr>
         </thead>
         <tbody>
-          <tr><th scope="row">{job.objective.metric}</th>{trials.map(({ index }) => <td class="number"><b>{formatNumber(table.rows[index]?.objective)}</b></td>)}</tr>
+          <tr><th scope="row">{job.objective.metric}</th>{trials.map(({ index }) => <td class="number"><b>{formatNumber(table.rows[index] && valueOf(table.rows[index]))}</b></td>)}</tr>
           <tr><th scope="row">{job.resource_name}</th>{trials.map(({ index }) => <td class="number">{table.rows[index]?.resource}</td>)}</tr>
           {names.map(([name, column]) => (
             <tr><th scope="row">{name}</th>{trials.map(({ index }) => <td class="number">{formatValue(column[index])}</td>)}</tr>

@@ -22,7 +22,7 @@ export function useTrial(trial: number): Loaded<Explained> {
   const row = table.row(trial);
   useEffect(() => { void store.ensureTrial(trial); }, [trial, table]);
   const load = async (): Promise<Explained> => {
-    const [detail, explanation] = await Promise.all([getTrial(store.name, trial), getExplanation(store.name, trial)]);
+    const [detail, explanation] = await Promise.all([getTrial(store.key, trial), getExplanation(store.key, trial)]);
     return { detail, explanation };
   };
   return useLoaded(load, [trial, row?.state, row?.rung, row?.segments, row?.attempts]).value;
@@ -31,13 +31,15 @@ export function useTrial(trial: number): Loaded<Explained> {
 export function TrialValue({ detail }: { detail: Trial }): JSX.Element {
   const { job } = useJob();
   const none = detail.ended_at === null ? 'no value yet' : 'no value';
+  const value = detail.kept_value ?? detail.objective; // of the model that it has
   const further = furtherValuesOf(detail, job);
   const violation = numberOf(detail.violation);
   return (
     <span>
-      <b>{detail.objective === null ? none : formatNumber(numberOf(detail.objective))}</b>{' '}
+      <b>{value === null ? none : formatNumber(numberOf(value))}</b>{' '}
       <span class="muted">
         {job.objective.metric}{further !== '' && `, ${further}`} after {units(trainedFor(detail) || detail.resource, job.resource_name)}
+        {detail.kept_value !== null && `, its model after ${detail.kept_resource}`}
         {violation > 0 && `; outside of the constraints${Number.isFinite(violation) ? ` by ${formatNumber(violation)}` : ': a metric is missing'}`}
       </span>
     </span>
