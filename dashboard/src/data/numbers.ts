@@ -33,6 +33,18 @@ export function formatTick(value: number): string {
   return needsExponent(value) ? format('.2~e')(value) : Math.abs(value) >= 1e4 ? short(value) : axis(value);
 }
 
+// The same of neighbours that are near to each other, as long as tells them apart.
+export function tickFormat(ticks: readonly number[]): (value: number) => string {
+  const apart = (say: (value: number) => string): boolean => new Set(ticks.map(say)).size === new Set(ticks).size;
+  if (apart(formatTick)) return formatTick;
+  for (let digits = 5; digits <= 15; ++digits) {
+    const [plain, exponent] = [format(`.${digits}~r`), format(`.${digits}~e`)];
+    const say = (value: number): string => (value === 0 ? '0' : needsExponent(value) ? exponent(value) : plain(value));
+    if (apart(say)) return say;
+  }
+  return String;
+}
+
 // "1 trial", "2 trials".
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

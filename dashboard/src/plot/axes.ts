@@ -1,7 +1,7 @@
 // Scales and axes. A scale has a domain in values and a range in pixels; NaN has no place on it.
 import { scaleLinear, scaleLog, scaleSymlog } from 'd3-scale';
 import type { Objective } from '../api/shapes.ts';
-import { formatTick } from '../data/numbers.ts';
+import { tickFormat } from '../data/numbers.ts';
 import { ticksOf as ticksOfParameter, type Parameter } from '../data/space.ts';
 import type { Palette } from '../state/theme.ts';
 import type { Pen } from './svg_pen.ts';
@@ -108,8 +108,8 @@ export function parameterAxis(parameter: Parameter): AxisOptions {
 const tickTextMost = 140; // pixels; names of categories may be of any length
 
 export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
-  const { label, format = formatTick } = options;
   const ticks = options.ticks ?? ticksOf(scale, Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX)));
+  const { label, format = tickFormat(ticks) } = options;
   pen.font = smallFont;
   pen.textAlign = 'center';
   pen.textBaseline = 'top';
@@ -131,8 +131,8 @@ export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
 }
 
 export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
-  const { label, format = formatTick } = options;
   const ticks = options.ticks ?? ticksOf(scale, Math.max(2, Math.floor((box.bottom - box.top) / pixelsPerTickY)));
+  const { label, format = tickFormat(ticks) } = options;
   pen.font = smallFont;
   pen.textAlign = 'right';
   pen.textBaseline = 'middle';

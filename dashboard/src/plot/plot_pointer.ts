@@ -106,5 +106,7 @@ function hitOf(key: number, scene: Scene | null): Hit {
   const told = scene?.tell?.(key);
   if (told) return told;
   const place = scene?.place?.(key);
-  return (place && scene?.hit?.(place.x, place.y)) ?? { trial: key, ...(place ?? { x: 0, y: 0 }), lines: [`trial ${key}`] };
+  const hit = place && scene?.hit?.(place.x, place.y);
+  if (hit && hit.trial === key) return hit; // else one that stands at the same place
+  return { trial: key, ...(place ?? { x: 0, y: 0 }), lines: [`trial ${key}`] };
 }

@@ -1,6 +1,7 @@
 // Two numbers of each trial against each other, with a line through those that nothing else beats in both: a Pareto front.
+import type { Objective } from '../api/shapes.ts';
 import { formatNumber } from '../data/numbers.ts';
-import { drawXAxis, drawYAxis, extentOf, makeScale, type Box, type ScaleKind } from './axes.ts';
+import { drawXAxis, drawYAxis, extentByGoal, extentOf, makeScale, type Box, type ScaleKind } from './axes.ts';
 import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 
@@ -20,7 +21,7 @@ export interface Front {
 
 export interface PointsInput {
   x: { label: string; kind: ScaleKind; format?: (value: number) => string };
-  y: { label: string };
+  y: { label: string; goal: Objective['goal'] };
   points: readonly Point[];
   fronts: readonly Front[];
 }
@@ -29,7 +30,7 @@ export function pointsScene({ x: xAxis, y: yAxis, points, fronts }: PointsInput)
   return ({ width, height, palette }) => {
     const box: Box = { left: 62, top: 26, right: width - 14, bottom: height - 42 };
     const x = makeScale(xAxis.kind, extentOf(points.map((point) => point.a)), [box.left, box.right]);
-    const y = makeScale('linear', extentOf(points.map((point) => point.b), points.length > 20 ? 0.02 : 0), [box.bottom, box.top]);
+    const y = makeScale('linear', extentByGoal(points.map((point) => point.b), yAxis.goal, points.length > 20 ? 0.02 : 0), [box.bottom, box.top]);
     const places = points
       .map((point) => ({ ...point, x: x(point.a), y: Math.min(box.bottom, Math.max(box.top, y(point.b))) }))
       .filter((place) => Number.isFinite(place.x) && Number.isFinite(place.y));

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Configuration, Job, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
-import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
+import { differences, documentAround, mergePatch, namedAfter, withField } from '../../src/data/documents.ts';
 import { frontOf } from '../../src/data/front.ts';
 import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
-import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
+import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
 import { rowOfTrial, type Told } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
@@ -23,6 +23,20 @@ test('numbers have the digits that a person needs', () => {
   assert.equal(formatNumber(null), '–');
   assert.ok(Number.isNaN(numberOf('nan')));
   assert.equal(numberOf('-inf'), -Infinity);
+});
+
+test('ticks have as many digits as tell them apart', () => {
+  const texts = (ticks: number[]): string[] => ticks.map(tickFormat(ticks));
+  assert.deepEqual(texts([0, 0.25, 0.5]), ['0', '0.25', '0.5']);
+  assert.deepEqual(texts([0.9999, 0.99992, 0.99994]), ['0.9999', '0.99992', '0.99994']);
+  assert.deepEqual(texts([12300, 12310, 12320]), ['12300', '12310', '12320']);
+  assert.deepEqual(texts([1000.1, 1000.2]), ['1000.1', '1000.2']);
+  assert.deepEqual(texts([10000, 20000]), ['10k', '20k']);
+});
+
+test('a name that is made of another keeps its ending within 64 characters', () => {
+  assert.equal(namedAfter('job', '-2'), 'job-2');
+  assert.equal(namedAfter('x'.repeat(64), '-around-7'), `${'x'.repeat(55)}-around-7`);
 });
 
 test('durations and shares', () => {

@@ -4,6 +4,7 @@ import { curvesScene } from '../../src/plot/curves_scene.ts';
 import { coarse, countPairs, fine, opacities } from '../../src/plot/density.ts';
 import { historyScene, type HistoryInput } from '../../src/plot/history_scene.ts';
 import { thinned } from '../../src/plot/marks.ts';
+import { pointsScene } from '../../src/plot/points_scene.ts';
 import { SvgPen } from '../../src/plot/svg_pen.ts';
 import { visibleTrials } from '../../src/data/visible.ts';
 import { searchedParameters } from '../../src/data/space.ts';
@@ -79,6 +80,15 @@ function historyOf(values: number[], over: Partial<HistoryInput>): string {
   historyScene({ series, metric: 'loss', cost, x: 'linear', y: 'linear', goal: 'minimize', linked: true, ended: false, ...over })({ width: 400, height: 300, palette }).draw(pen);
   return pen.text('#fff');
 }
+
+test('of many points the best is where it is, and the worst alone are at the edge', () => {
+  const points = Array.from({ length: 100 }, (_, trial) => ({ trial, state: 'completed', a: 1 + trial, b: trial === 7 ? 5 : 1000 + trial, faint: false }));
+  const make = pointsScene({ x: { label: 'time', kind: 'linear' }, y: { label: 'loss', goal: 'minimize' }, points, fronts: [] });
+  const scene = make({ width: 400, height: 300, palette: {} as Palette });
+  const heights = [7, 8, 99].map((trial) => scene.place?.(trial)?.y ?? NaN) as [number, number, number];
+  assert.ok(heights[0] > heights[1] + 100, 'far below the others');
+  assert.ok(heights[2] < heights[1]);
+});
 
 test('a plot that has nothing to draw says so', () => {
   assert.match(historyOf([], { ended: false }), />no values yet<\/text>/);

@@ -51,3 +51,14 @@ test('a stream goes on from the last id that it was told, also when what it is t
   assert.equal(missed, 0);
   stream.close();
 });
+
+test('a stream that the server refuses is given up by whoever knows that there is none', () => {
+  const before = page.opened.length;
+  let refused = 0;
+  const stream: EventStream = new EventStream('/gone', { events: {}, missed: () => undefined, refused: () => { refused += 1; stream.close(); } });
+  const source = page.opened[before] as Source;
+  source.readyState = 2;
+  source.dispatchEvent(new Event('error'));
+  assert.equal(refused, 1);
+  assert.equal(stream.state.value, 'over');
+});

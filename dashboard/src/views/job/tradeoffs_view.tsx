@@ -39,7 +39,7 @@ function ParetoView({ summary }: { summary: Summary }): JSX.Element {
         : [{ trial: row.number, state: row.state, a: row.objective, b: row.moreObjectives[0], faint: !front.has(row.number) }],
     );
     return pointsScene({
-      x: { label: job.objective.metric, kind: 'linear' }, y: { label: second?.metric ?? '' }, points,
+      x: { label: job.objective.metric, kind: 'linear' }, y: { label: second?.metric ?? '', goal: second?.goal ?? 'minimize' }, points,
       fronts: several ? [] : [{ trials: summary.pareto.map((point) => point.trial), color: null }],
     });
   }, [rows, summary]);
@@ -74,7 +74,7 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
     });
     const line = frontOf(points.filter((point) => !point.faint), job.objective.goal);
     return pointsScene({
-      x: { label: workerTime ? 'worker time' : 'training time', kind: 'log', format: formatDuration }, y: { label: job.objective.metric }, points,
+      x: { label: workerTime ? 'worker time' : 'training time', kind: 'log', format: formatDuration }, y: { label: job.objective.metric, goal: job.objective.goal }, points,
       fronts: [{ trials: line.map((point) => point.trial), color: null }],
     });
   }, [rows, summary, workerTime, colors]);
