@@ -8,6 +8,8 @@ export interface StreamHandlers {
   events: Record<string, (data: unknown) => void>;
   // Events were missed: what is on the page is to be loaded anew.
   missed: () => void;
+  // The server refuses the stream, or is not there; it is asked for again. What is gone for good is to be closed.
+  refused?: () => void;
 }
 
 const firstDelayMs = 500;
@@ -40,6 +42,8 @@ export class EventStream {
     this.drop();
     this.state.value = 'over';
   }
+
+  private isOver(): boolean { return this.state.value === 'over'; }
 
   private look(): void {
     if (this.state.value === 'over') return;
@@ -93,6 +97,8 @@ export class EventStream {
     this.state.value = 'lost';
     if (this.source?.readyState === EventSource.CONNECTING) return;
     this.drop();
+    this.handlers.refused?.();
+    if (this.isOver()) return;
     this.timer = setTimeout(() => this.open(), this.delayMs);
     this.delayMs = Math.min(delayMsMost, this.delayMs * 2);
   }

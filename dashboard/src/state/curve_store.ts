@@ -14,7 +14,7 @@ export class CurveStore extends LazyStore {
 
   private detail: api.CurveDetail = 'few';
 
-  constructor(private readonly job: string) {
+  constructor(private readonly job: () => string) {
     super();
   }
 
@@ -35,7 +35,7 @@ export class CurveStore extends LazyStore {
   async ensure(trial: number): Promise<void> {
     await this.want();
     if (this.curves.has(trial)) return;
-    for (const [number, curve] of await api.getCurvesOf(this.job, [trial])) this.curves.set(number, curve);
+    for (const [number, curve] of await api.getCurvesOf(this.job(), [trial])) this.curves.set(number, curve);
     this.touched();
   }
 
@@ -52,7 +52,7 @@ export class CurveStore extends LazyStore {
 
   protected async load(): Promise<void> {
     const { detail } = this;
-    const { curves, leftOut } = await api.getCurves(this.job, detail);
+    const { curves, leftOut } = await api.getCurves(this.job(), detail);
     if (detail !== this.detail) return; // more was asked for meanwhile
     for (const [trial, loaded] of curves) {
       const told = this.curves.get(trial);

@@ -10,7 +10,7 @@ export class DecisionStore extends LazyStore {
   readonly loaded = signal(false);
   private readonly byPlace = new Map<string, Decision>(); // the last one of a trial at a rung counts
 
-  constructor(private readonly job: string) {
+  constructor(private readonly job: () => string) {
     super();
   }
 
@@ -29,7 +29,7 @@ export class DecisionStore extends LazyStore {
 
   protected async load(): Promise<void> {
     const told = [...this.byPlace.values()];
-    for (const decision of await api.getAllDecisions(this.job)) this.byPlace.set(keyOf(decision), decision);
+    for (const decision of await api.getAllDecisions(this.job())) this.byPlace.set(keyOf(decision), decision);
     for (const decision of told) this.byPlace.set(keyOf(decision), decision);
     this.loaded.value = true;
   }

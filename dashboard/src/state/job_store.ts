@@ -41,9 +41,15 @@ export class JobStore {
   private closed = false;
 
   constructor(readonly name: string) {
-    this.curves = new CurveStore(name);
-    this.decisions = new DecisionStore(name);
+    this.curves = new CurveStore(() => this.key);
+    this.decisions = new DecisionStore(() => this.key);
     void this.load();
+  }
+
+  // What the server is asked by: once the job is known its number, for another one may have its name when it is deleted.
+  get key(): string {
+    const job = this.job.peek();
+    return transport.live && job ? String(job.id) : this.name;
   }
 
   close(): void {
@@ -60,10 +66,10 @@ export class JobStore {
   private async load(): Promise<void> {
     if (this.closed) return;
     try {
-      const trials = api.getTrials(this.name);
+      const trials = api.getTrials(this.key);
       trials.catch(() => undefined); // it fails below, with the others
       void this.loadSummary(); // of a large job it takes longer than the trials
-      const detail = await api.getJob(this.name);
+      const detail = await api.getJob(this.key);
       batch(() => {
         this.job.value = detail;
         this.parameters.value = searchedParameters(detail.spec.search_space);
@@ -71,7 +77,7 @@ export class JobStore {
       });
       const listening = this.listen(detail);
       this.take(await trials);
-      if (listening && (await listening)) this.take(await api.getTrials(this.name));
+      if (listening && (await listening)) this.take(await api.getTrials(this.key));
       for (const tell of this.early ?? []) tell();
       this.early = null;
       this.redraw();
@@ -88,7 +94,7 @@ export class JobStore {
     if (!table || !transport.live) return;
     try {
       if (!table.row(trial)) {
-        const found = await api.getTrial(this.name, trial);
+        const found = await api.getTrial(this.key, trial);
         table.put(rowOfTrial(found, table.createdAt), found.configuration);
       }
       await this.curves.ensure(trial);
@@ -112,7 +118,7 @@ export class JobStore {
       if (this.early) this.early.push(tell);
       else tell();
     };
-    this.events = new EventStream(api.eventsPath(this.name), {
+    this.events = new EventStream(api.eventsPath(this.key), {
       events: {
         job: (data) => this.onJob(data as Job),
         trial: (data) => whenLoaded(() => this.onTrial(data as Trial)),
@@ -122,6 +128,7 @@ export class JobStore {
         note: (data) => whenLoaded(() => this.onNote(data as { trial: number | null; note: string })),
       },
       missed: () => this.reload(),
+      refused: () => void this.lookWhetherGone(),
     });
     const { events } = this;
     // What happened while nobody listened is told with the moment and the costs of now: it is asked for instead.
@@ -137,6 +144,16 @@ export class JobStore {
         queueMicrotask(() => stop());
       });
     });
+  }
+
+  private async lookWhetherGone(): Promise<void> {
+    try {
+      await api.getJob(this.key);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.ofTheServer || this.closed) return;
+      this.fault.value = error;
+      this.events?.close();
+    }
   }
 
   private reload(): void {
@@ -216,7 +233,7 @@ export class JobStore {
   }
 
   private loadSummary(): Promise<void> {
-    return api.getSummary(this.name).then(
+    return api.getSummary(this.key).then(
       (summary) => { if (!this.closed) this.summary.value = summary; },
       () => undefined, // the stream says that the server is away, and everything is loaded anew when it is back
     );

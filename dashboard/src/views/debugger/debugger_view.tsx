@@ -18,7 +18,7 @@ export function DebuggerView(): JSX.Element {
   const { store, job, table } = useJob();
   const running = job.state === 'running' || job.state === 'stopping';
   const loaded = useLoaded(
-    () => Promise.all([rulesOfJob(store.name), listFindings(store.name, null)]),
+    () => Promise.all([rulesOfJob(store.key), listFindings(store.key, null)]),
     [store.name, job.state],
     { on: `${store.found.value} ${running ? table.version.value : ''}`, restMs },
   );

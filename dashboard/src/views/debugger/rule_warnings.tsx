@@ -10,7 +10,7 @@ const restMs = 2_000;
 const mostShown = 5;
 
 export function RuleWarnings({ store }: { store: JobStore }): JSX.Element | null {
-  const loaded = useLoaded(() => rulesOfJob(store.name), [store.name, store.job.value?.state], { on: store.found.value, restMs });
+  const loaded = useLoaded(() => rulesOfJob(store.key), [store.name, store.job.value?.state], { on: store.found.value, restMs });
   const grave = (loaded.value.value ?? []).filter((rule) => rule.status === 'issues_found' || rule.status === 'error');
   if (grave.length === 0) return null;
   return (

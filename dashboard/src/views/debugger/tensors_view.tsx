@@ -27,7 +27,7 @@ export function TensorsView({ detail }: { detail: Trial }): JSX.Element {
   const rank = wanted > 0 && wanted < detail.replicas ? wanted : 0;
   const news = `${store.found.value} ${detail.state === 'running' ? store.curves.version.value : ''}`;
   const loaded = useLoaded(
-    () => Promise.all([listTensors(store.name, detail.number, rank), listFindings(store.name, detail.number)]),
+    () => Promise.all([listTensors(store.key, detail.number, rank), listFindings(store.key, detail.number)]),
     [detail.number, detail.state, rank],
     { on: news, restMs },
   );
@@ -44,7 +44,7 @@ export function TensorsView({ detail }: { detail: Trial }): JSX.Element {
   const [saved, findings] = value;
   const asked = chosen('tensor');
   const mode = chosen('mode');
-  const shown = saved.tensors.filter((tensor) => hasSeries(store.name, detail.number, tensor, rank));
+  const shown = saved.tensors.filter((tensor) => hasSeries(store.key, detail.number, tensor, rank));
   const entry = shown.find((tensor) => tensor.name === asked && tensor.mode === mode)
     ?? shown.find((tensor) => tensor.name === asked)
     ?? firstTensor(shown, findings, job.objective.metric);
@@ -118,9 +118,9 @@ function TensorCurve({ detail, entry, rank, findings }: CurveProps): JSX.Element
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const loaded = useLoaded<SeriesPoints[]>(
     async () => other !== null && transport.live
-      ? pointsBeside(await tensorBeside(store.name, detail.number, other, entry, reduction, rank))
+      ? pointsBeside(await tensorBeside(store.key, detail.number, other, entry, reduction, rank))
       : Promise.all([detail.number, ...(other === null ? [] : [other])]
-        .map(async (trial) => pointsOf(await tensorSeries(store.name, trial, entry, rank), trial, reduction))),
+        .map(async (trial) => pointsOf(await tensorSeries(store.key, trial, entry, rank), trial, reduction))),
     [detail.number, entry.name, entry.mode, reduction, other, rank],
     { on: entry.last_step + entry.steps, restMs },
   );

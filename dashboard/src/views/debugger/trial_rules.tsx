@@ -14,7 +14,7 @@ const restMs = 1_000;
 export function TrialRules({ detail }: { detail: Trial }): JSX.Element {
   const { store, table } = useJob();
   const loaded = useLoaded(
-    () => Promise.all([rulesOfTrial(store.name, detail.number), listFindings(store.name, detail.number)]),
+    () => Promise.all([rulesOfTrial(store.key, detail.number), listFindings(store.key, detail.number)]),
     [detail.number, detail.state],
     { on: `${store.found.value} ${detail.state === 'running' ? table.version.value : ''}`, restMs },
   );

@@ -74,7 +74,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
       <Copies store={store} trial={best} model={summary.best?.model ?? null} />
       {ended(job) && best.kept_value !== null && transport.live && (
         <p>
-          <a href={ensemblePath(store.name)} download={`${store.name}-ensemble.ubj`}>The best models joined into one</a>
+          <a href={ensemblePath(store.key)} download={`${store.name}-ensemble.ubj`}>The best models joined into one</a>
           <span class="muted"> are often better on new rows.</span>
         </p>
       )}
@@ -96,7 +96,7 @@ export function Copies({ store, trial, model }: CopiesProps): JSX.Element {
       <CopyButton caption="Copy JSON" text={() => asJson(configuration)} />
       {refit && <CopyButton caption="Copy Python" text={() => asXgboostPython(refit)} />}
       {spec && <CopyButton caption="Copy command line" text={() => asCommandLine(configuration, spec)} />}
-      {model !== null && transport.live && <a class="button small" href={modelPath(store.name, number)} download>Download model</a>}
+      {model !== null && transport.live && <a class="button small" href={modelPath(store.key, number)} download>Download model</a>}
     </div>
   );
 }

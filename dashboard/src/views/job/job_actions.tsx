@@ -35,7 +35,7 @@ function HoldButton({ store, held }: { store: JobStore; held: boolean }): JSX.El
     <Dialog
       caption={held ? 'Release' : 'Hold'}
       title={`${held ? 'Release' : 'Hold'} ${store.name}?`}
-      act={async () => { await api.changeJob(store.name, { held: !held }); }}
+      act={async () => { await api.changeJob(store.key, { held: !held }); }}
       confirm={held ? 'Release the job' : 'Hold the job'}
       quiet
     >
@@ -64,7 +64,7 @@ function ChangeButton({ store, job }: { store: JobStore; job: Job }): JSX.Elemen
       caption="Change"
       title={`Change ${store.name}`}
       act={async () => {
-        await api.changeJob(store.name, changes());
+        await api.changeJob(store.key, changes());
         for (const value of [weight, atOnce, seconds]) value.value = '';
       }}
       confirm="Change the job"
@@ -87,7 +87,7 @@ function StopButton({ store }: { store: JobStore }): JSX.Element {
     <Dialog
       caption="Stop"
       title={`Stop ${store.name}?`}
-      act={async () => { await api.stopJob(store.name); }}
+      act={async () => { await api.stopJob(store.key); }}
       confirm="Stop the job"
     >
       {() => <p>Trials under way end; what was found is kept.</p>}
@@ -103,7 +103,7 @@ export function StopTrialButton({ store, trial }: { store: JobStore; trial: Tria
     <Dialog
       caption="Stop this trial"
       title={`Stop trial ${trial.number}?`}
-      act={async () => { await api.stopTrial(store.name, trial.number); }}
+      act={async () => { await api.stopTrial(store.key, trial.number); }}
       confirm="Stop the trial"
     >
       {() => <p>It cannot be taken back. What it has reported is kept, and the job goes on.</p>}

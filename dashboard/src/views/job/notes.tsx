@@ -18,7 +18,7 @@ function textOf(store: JobStore, trial: number | null): string {
 
 export function NoteOf({ store, trial, draft }: NotesProps): JSX.Element {
   const save = async (text: string): Promise<void> => {
-    const note = await putNote(store.name, trial, text.trim());
+    const note = await putNote(store.key, trial, text.trim());
     store.onNote({ trial, note });
   };
   return <Note of={trial === null ? 'the job' : `trial ${trial}`} text={textOf(store, trial)} draft={draft} save={save} />;

@@ -24,7 +24,7 @@ export function PairView({ parameters, importance }: { parameters: readonly Para
   const { store, job, table, shownRows } = useJob();
   const [a, b] = chosenPair(parameters, importance);
   const rows = shownRows.value;
-  const loaded = useLoaded(() => getSurface(store.name, a.name, b.name), [a.name, b.name, importance]);
+  const loaded = useLoaded(() => getSurface(store.key, a.name, b.name), [a.name, b.name, importance]);
   const surface = loaded.value.value ?? null;
   const sheet = useMemo(() => (surface && surface.x === a.name && surface.y === b.name ? sheetOf(surface, a, b) : null), [surface, a, b]);
   const scene = useMemo(() => pairScene({ job, table, rows, a, b, sheet }), [rows, a, b, sheet]);

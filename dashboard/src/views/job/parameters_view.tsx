@@ -24,7 +24,7 @@ export function ParametersView(): JSX.Element {
   const results = store.summary.value?.importance;
   // Asked again when a tenth more is known: the forest takes a while.
   const generation = results ? Math.floor(Math.log(Math.max(1, results.results)) / Math.log(1.1)) : 0;
-  const loaded = useLoaded(() => getImportance(store.name), [generation]);
+  const loaded = useLoaded(() => getImportance(store.key), [generation]);
   const importance = loaded.value.value ?? null;
   const ordered = orderedParameters(searchedParameters(job.spec.search_space), importance);
   return (

@@ -27,7 +27,7 @@ export function TimelineView(): JSX.Element {
   const window = chosenWindow();
   const whole: Window = [table.createdAt, Math.max(endOf(job), table.createdAt + 1)];
   const loaded = useLoaded(
-    () => Promise.all([getTimeline(store.name, window), transport.live ? getWorkersTimeline(window ?? whole) : null]),
+    () => Promise.all([getTimeline(store.key, window), transport.live ? getWorkersTimeline(window ?? whole) : null]),
     [window?.join()],
     { on: `${generation} ${job.state}`, restMs },
   );

@@ -9,7 +9,7 @@ import { useJob } from '../job/context.ts';
 
 export function FilesView({ detail }: { detail: Trial }): JSX.Element {
   const { store } = useJob();
-  const loaded = useLoaded(() => listFiles(store.name, detail.number), [detail.number, detail.state, detail.segments, detail.rung]);
+  const loaded = useLoaded(() => listFiles(store.key, detail.number), [detail.number, detail.state, detail.segments, detail.rung]);
   const { value, fault } = loaded.value;
   return (
     <section class="plot" aria-label="Files">
@@ -21,7 +21,7 @@ export function FilesView({ detail }: { detail: Trial }): JSX.Element {
             <tbody>
               {value.files.map((file) => (
                 <tr>
-                  <td><a href={filePath(store.name, detail.number, file.path)} download={file.path.replaceAll('/', '-')}>{file.path}</a></td>
+                  <td><a href={filePath(store.key, detail.number, file.path)} download={file.path.replaceAll('/', '-')}>{file.path}</a></td>
                   <td class="number nowrap">{formatBytes(file.size_bytes)}</td>
                   <td class="muted nowrap">{formatTime(file.modified_at)}</td>
                 </tr>

@@ -12,7 +12,7 @@ import { useJob } from '../job/context.ts';
 
 export function SegmentsView({ detail }: { detail: Trial }): JSX.Element {
   const { store } = useJob();
-  const loaded = useLoaded(() => getSegments(store.name, detail.number), [detail.number, detail.state, detail.segments, detail.attempts, detail.resource]);
+  const loaded = useLoaded(() => getSegments(store.key, detail.number), [detail.number, detail.state, detail.segments, detail.attempts, detail.resource]);
   const { value, fault } = loaded.value;
   return (
     <section class="plot" aria-label="Segments">

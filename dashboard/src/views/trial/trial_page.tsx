@@ -57,7 +57,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
       {isWatched(job) && <Panel><TensorsView detail={detail} /></Panel>}
       {transport.live && <Panel><SegmentsView detail={detail} /></Panel>}
       {transport.live && <Panel><FilesView detail={detail} /></Panel>}
-      {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} ranks={detail.replicas} /></Panel>}
+      {transport.live && <Panel><LogView job={store.key} trial={trial} running={detail.state === 'running'} ranks={detail.replicas} /></Panel>}
     </>
   );
 }
