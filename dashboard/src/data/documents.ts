@@ -22,8 +22,11 @@ const withoutStart = ({ enqueue: _enqueue, warm_start: _warmStart, ...rest }: Jo
 // The same configuration once more, to the end.
 export function documentAgain(document: JobDocument, configuration: Configuration, trial: number): JobDocument {
   const scheduler = { type: 'none', max_resource: (document['scheduler'] as { max_resource: number }).max_resource };
-  return { ...withoutStart(document), name: `${document.name}-trial-${trial}`.slice(0, 64), scheduler, limits: { max_trials: 1 }, enqueue: [configuration] };
+  return { ...withoutStart(document), name: namedAfter(document.name, `-trial-${trial}`), scheduler, limits: { max_trials: 1 }, enqueue: [configuration] };
 }
+
+// A name has at most 64 characters.
+export const namedAfter = (name: string, suffix: string): string => `${name.slice(0, 64 - suffix.length)}${suffix}`;
 
 const reach = 0.15; // of the whole range, to either side
 
@@ -61,7 +64,7 @@ export function documentAround(document: JobDocument, configuration: Configurati
     space[parameter.name] = { ...before, min, max };
   }
   const { candidates: _candidates, ...rest } = withoutStart(document); // mostly outside of it
-  return { ...rest as JobDocument, name: `${document.name}-around-${trial}`.slice(0, 64), search_space: space, enqueue: [configuration] };
+  return { ...rest as JobDocument, name: namedAfter(document.name, `-around-${trial}`), search_space: space, enqueue: [configuration] };
 }
 
 // `value` at a path of names within a document; undefined takes it away.

@@ -55,6 +55,7 @@ function shownJobs(jobs: readonly Card[]): Card[] {
 }
 
 function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): JSX.Element {
+  useBeat();
   const marked = useSignal<ReadonlySet<string>>(new Set());
   const shown = shownJobs(jobs);
   const more = store.older.value !== null;
@@ -87,6 +88,18 @@ function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): J
       {more && <p><button type="button" onClick={() => void store.loadOlder()}>Show older jobs</button></p>}
     </>
   );
+}
+
+const beatMs = 5_000;
+
+// Ages go on while nothing happens.
+function useBeat(): void {
+  const beat = useSignal(0);
+  useEffect(() => {
+    const timer = setInterval(() => { if (document.visibilityState === 'visible') beat.value += 1; }, beatMs);
+    return () => clearInterval(timer);
+  }, []);
+  void beat.value;
 }
 
 function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () => void }): JSX.Element {

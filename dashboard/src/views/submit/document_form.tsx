@@ -113,8 +113,23 @@ function asNumber(text: string): number | string {
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
+// Values are written with commas between them; where one of them has a comma or would lose its spaces, as JSON.
+const isPlain = (value: ParameterValue): boolean => typeof value !== 'string' || (value !== '' && value === value.trim() && !/[,"]/.test(value));
+const textOf = (values: readonly ParameterValue[]): string =>
+  (values.every(isPlain) ? values.map(String) : values.map((value) => JSON.stringify(value))).join(', ');
+
+function valuesOfJson(text: string): ParameterValue[] | null {
+  try {
+    return text.includes('"') ? JSON.parse(`[${text}]`) as ParameterValue[] : null;
+  } catch {
+    return null;
+  }
+}
+
 // Of those that were there each stays what it was: a text of digits, or true.
 function valuesOf(text: string, before: readonly ParameterValue[]): ParameterValue[] {
+  const asJson = valuesOfJson(text);
+  if (asJson) return asJson;
   const booleans = before.some((value) => typeof value === 'boolean');
   return text.split(',').map((one) => {
     const word = one.trim();
@@ -145,7 +160,7 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
           </select>
           {domain.type === 'categorical' ? (
             <>
-              <TextInput class="values" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
+              <TextInput class="values" aria-label={`${name}: values`} aria-invalid={bad('values')} value={textOf(domain.values ?? [])}
                 take={(text) => put({ ...domain, values: valuesOf(text, domain.values ?? []) } as ParameterDocument)} />
               <select aria-label={`${name}: order`} aria-invalid={bad('ordered')} value={domain.ordered === true ? 'ordered' : 'any order'}
                 title="Ordered: neighbours in the list are alike, as of batch sizes 16, 32, 64"

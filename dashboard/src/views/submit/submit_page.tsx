@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
 import { ApiError } from '../../api/transport.ts';
 import type { Fault, JobDocument, Plan } from '../../api/shapes.ts';
-import { documentAgain, documentAround, mergePatch } from '../../data/documents.ts';
+import { documentAgain, documentAround, mergePatch, namedAfter } from '../../data/documents.ts';
 import { jsonPlaces, placeOfPath } from '../../data/json_places.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { useAttempt } from '../../parts/use_attempt.ts';
@@ -27,7 +27,7 @@ async function startingDocument(): Promise<Start> {
   if (like === '') return { document: exampleDocument, like: null };
   const spec = await api.getDocument(like);
   const trial = chosen('trial');
-  if (trial === '') return { document: { ...spec, name: `${spec.name}-2`.slice(0, 64) }, like: spec };
+  if (trial === '') return { document: { ...spec, name: namedAfter(spec.name, '-2') }, like: spec };
   const { configuration } = await api.getTrial(like, Number(trial));
   const make = chosen('mode') === 'again' ? documentAgain : documentAround;
   return { document: make(spec, configuration, Number(trial)), like: spec };
@@ -111,8 +111,25 @@ function Faults({ faults, show }: { faults: readonly Fault[]; show: (fault: Faul
   );
 }
 
+// What is being written is there again after a look elsewhere, in this tab.
+function useDraft(begin: string): { text: Signal<string>; restored: boolean; forget: () => void } {
+  const key = `tuneband draft ${location.hash}`;
+  const kept = useMemo(() => sessionStorage.getItem(key), []);
+  const text = useSignal(kept ?? begin);
+  useEffect(() => {
+    try {
+      if (text.value === begin) sessionStorage.removeItem(key);
+      else sessionStorage.setItem(key, text.value);
+    } catch {
+      sessionStorage.removeItem(key); // it is larger than what a browser keeps
+    }
+  }, [text.value]);
+  return { text, restored: kept !== null, forget: () => { sessionStorage.removeItem(key); } };
+}
+
 function Editor({ start }: { start: Start }): JSX.Element {
-  const text = useSignal(JSON.stringify(start.document, null, 2));
+  const begin = useMemo(() => JSON.stringify(start.document, null, 2), []);
+  const { text, restored, forget } = useDraft(begin);
   const baseDir = useSignal('/');
   const workers = useSignal(2);
   const unitSeconds = useSignal(1);
@@ -120,6 +137,7 @@ function Editor({ start }: { start: Start }): JSX.Element {
   const checked = useChecked(submission, workers.value, unitSeconds.value);
   const { busy, fault: refusal, run: submit } = useAttempt(async () => {
     const { job } = await api.createJob(submission);
+    forget();
     go(['jobs', job.name]);
   });
   const area = useRef<HTMLTextAreaElement>(null);
@@ -140,6 +158,9 @@ function Editor({ start }: { start: Start }): JSX.Element {
         </div>
       </header>
       {refusal.value && <FaultNotice fault={refusal.value} />}
+      {restored && text.value !== begin && (
+        <p class="notice">As you left it. <button type="button" class="small" onClick={() => { text.value = begin; }}>Begin anew</button></p>
+      )}
       <div class="submit">
         <div class="submit-form">
           {document_ ? <DocumentForm document={document_} faults={faults} change={(next) => { text.value = JSON.stringify(next, null, 2); }} />
