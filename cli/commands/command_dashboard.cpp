@@ -39,7 +39,8 @@ bool open_in_browser(const std::string& address) {
 // Within an element of a page: nothing in it may look like the element's end.
 std::string json_within_page(const Json& json) { return replaced(json_line(json), "<", "\\u003c"); }
 
-// The server's answers by their paths; what it has no answer to is left out.
+// The server's answers by their paths; what it has no answer to is left out. One that fails otherwise leaves a hole: the first is
+// the recording's fault.
 class Recording {
  public:
   explicit Recording(ApiClient& api) : api_(api) {}
@@ -48,13 +49,19 @@ class Recording {
   const Json& add(const std::string& path) {
     if (const auto known = answers_.find(path); known != answers_.end()) return *known;
     auto answer = api_.get(path);
-    if (!answer) return kNone;
+    if (!answer) {
+      note(answer.error());
+      return kNone;
+    }
     return answers_[path] = std::move(*answer);
   }
   // Where it has at most `left` bytes, of which it takes what it needs. False: it has more.
   bool add_within(const std::string& path, std::size_t& left) {
     auto answer = api_.get(path);
-    if (!answer) return true;
+    if (!answer) {
+      note(answer.error());
+      return true;
+    }
     const std::size_t bytes = json_within_page(*answer).size();
     if (bytes > left) return false;
     left -= bytes;
@@ -62,11 +69,17 @@ class Recording {
     return true;
   }
   const Json& answers() const { return answers_; }
+  const std::optional<Failure>& fault() const { return fault_; }
 
  private:
+  void note(const Failure& failure) {
+    if (!fault_ && failure.exit_status != kExitBadInput) fault_ = failure;
+  }
+
   static inline const Json kNone;
   ApiClient& api_;
   Json answers_ = Json::object();
+  std::optional<Failure> fault_;
 };
 
 // The model over each two of the parameters that matter most. As the page names them: the more important one first.
@@ -156,6 +169,7 @@ Outcome<std::string> report_page(ApiClient& api, const JobInfo& job) {
     for (const Json& route : parts->at("trial_routes")) recording.add(trial + route.get<std::string>());
   }
   add_tensors(recording, job, *trials, parts->value("tensor_bytes_max", std::size_t{0}));
+  if (recording.fault()) return *recording.fault();
   std::string page = parts->at("page").get<std::string>();
   const std::size_t place = page.find(kRecorded);
   if (place == std::string::npos) {

@@ -358,7 +358,7 @@ TEST_F(Commands, NoCommandLetsTextOfOthersSteerATerminal) {
   server_.answer_anything("GET /v1/jobs?limit=1000", Json{{"jobs", {job}}, {"next", nullptr}}.dump());
   server_.answer_anything("GET /v1/workers",
                           Json{{"workers", {{{"id", evil}, {"name", evil}, {"state", evil}, {"host", evil}}}}}.dump());
-  server_.answer_anything("DELETE " + at,
+  server_.answer_anything("DELETE /v1/jobs/7",
                           Json{{"error", {{"code", "conflict"}, {"message", evil}, {"path", evil}, {"hint", evil}}}}.dump(), 409);
   for (const bool interactive : {true, false}) {
     for (const bool json : {true, false}) {
@@ -521,6 +521,11 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
   ASSERT_TRUE(write_report(session(), {"7", path}));
   EXPECT_EQ(test::read_text(path), R"(<p>{"job":"direct-marketing","replies":)"
                                    R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
+  server_.answer_anything("GET /v1/jobs/direct-marketing/none",
+                          R"({"error": {"code": "unavailable", "message": "too many reads", "path": "", "hint": ""}})", 503);
+  const std::string holed = directory_ + "/holed.html";
+  EXPECT_EQ(write_report(session(), {"7", holed}).error().exit_status, kExitUnreachable);
+  EXPECT_FALSE(std::filesystem::exists(holed));
 }
 
 // Of the best trial and of the one in which a rule found something; a curve has 32 bytes, and there is room for three.
@@ -786,7 +791,8 @@ TEST_F(Commands, StopAndDeleteSayWhatHappened) {
   server_.answer("DELETE /v1/jobs/7", "", 204);
   ASSERT_TRUE(stop_job(session(), "7"));
   ASSERT_TRUE(delete_job(session(), "7"));
-  EXPECT_EQ(out_.str(), "direct-marketing (job 7) is stopping\n7 is deleted, with its trials, logs and models\n");
+  EXPECT_EQ(out_.str(),
+            "direct-marketing (job 7) is stopping\ndirect-marketing (job 7) is deleted, with its trials, logs and models\n");
 }
 
 TEST_F(Commands, StopWithATrialStopsItAlone) {
