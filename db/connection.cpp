@@ -208,14 +208,21 @@ void Connection::add_checksums() {
 
 std::vector<std::string> Connection::faults() {
   std::vector<std::string> found;
-  Statement integrity = prepare("PRAGMA integrity_check");
-  while (integrity.step()) {
-    if (integrity.text(0) != "ok") found.emplace_back(integrity.text(0));
-  }
-  Statement orphans = prepare("PRAGMA foreign_key_check");
-  while (orphans.step()) {
-    found.push_back("a row of table " + std::string(orphans.text(0)) + " belongs to no row of " + std::string(orphans.text(2)));
-  }
+  // Damage may end a look at it, with what was seen until then.
+  const auto look = [&](const char* pragma, const auto& take) {
+    try {
+      Statement rows = prepare(pragma);
+      while (rows.step()) take(rows);
+    } catch (const SqliteError& error) {
+      found.emplace_back(error.what());
+    }
+  };
+  look("PRAGMA integrity_check", [&](const Statement& row) {
+    if (row.text(0) != "ok") found.emplace_back(row.text(0));
+  });
+  look("PRAGMA foreign_key_check", [&](const Statement& row) {
+    found.push_back("a row of table " + std::string(row.text(0)) + " belongs to no row of " + std::string(row.text(2)));
+  });
   return found;
 }
 

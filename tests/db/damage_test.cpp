@@ -177,6 +177,14 @@ TEST_F(DamageTest, APageAtAnothersPlaceIsFound) {
   EXPECT_THAT(message_of([&] { Store::open(path()); }), HasSubstr("damaged"));
 }
 
+TEST_F(DamageTest, ALookForFaultsNamesAPageThatCannotBeReadAndEnds) {
+  { store_with_commits(path(), kTrialsStored); }
+  std::string bytes = read_text(path());
+  bytes[4 * 4096 + 100] = static_cast<char>(bytes[4 * 4096 + 100] ^ 1);
+  std::ofstream(path(), std::ios::binary) << bytes;
+  EXPECT_THAT(Connection::open_to_read(path()).faults(), ::testing::Not(::testing::IsEmpty()));
+}
+
 // More pages than SQLite holds in memory, so that some are written before the last is copied.
 TEST_F(DamageTest, ABackupHasChecksumsAlsoOfPagesThatWereInTheLog) {
   Store store = store_with_commits(path(), kBatches);
