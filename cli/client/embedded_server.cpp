@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -98,9 +99,16 @@ Outcome<void> EmbeddedServer::wait_until_listening() {
   }
 }
 
+// Its last message, which may have several lines: the server's own begin with its name, those of its log with a date.
 std::string EmbeddedServer::last_log_line() const {
-  const std::string last = last_line(log_file_);
-  return last.empty() ? "it ended at once" : last;
+  std::ifstream log(log_file_);
+  std::string message;
+  for (std::string line; std::getline(log, line);) {
+    if (line.empty()) continue;
+    const bool begins = line.starts_with("tuneband-server: ") || std::isdigit(static_cast<unsigned char>(line.front())) != 0;
+    message = begins || message.empty() ? line : message + " " + line;
+  }
+  return message.empty() ? "it ended at once" : message;
 }
 
 void EmbeddedServer::stop() {

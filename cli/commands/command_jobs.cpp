@@ -146,12 +146,14 @@ Finished stop_trial(Session session, const std::string& job, int trial) {
 }
 
 Finished delete_job(Session session, const std::string& job) {
-  const auto removed = session.api.remove(job_path(job));
+  const auto info = session.api.job(job);
+  if (!info) return info.error();
+  const auto removed = session.api.remove(job_path(std::to_string(info->id)));
   if (!removed) return removed.error();
   if (session.console.json()) {
-    session.console.print_json({{"deleted", job}});
+    session.console.print_json({{"deleted", info->name}, {"id", info->id}});
   } else {
-    session.console.print(fmt::format("{} is deleted, with its trials, logs and models", job));
+    session.console.print(fmt::format("{} (job {}) is deleted, with its trials, logs and models", info->name, info->id));
   }
   return kExitOk;
 }

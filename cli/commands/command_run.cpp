@@ -176,6 +176,12 @@ Outcome<std::optional<int>> workers_for(const JobSpec& spec, const RunOptions& o
                    "trainer.replicas", fmt::format("give it `--workers {}`, or lower it", needed));
 }
 
+// Of a run of which nothing came.
+void remove_made(const RunDirectory& directory) {
+  std::error_code ignored;  // what is left of an empty run harms nobody
+  if (directory.made) std::filesystem::remove_all(directory.path, ignored);
+}
+
 void wait_for_interrupt(const Interrupts& interrupts) {
   while (!interrupts.came()) {
     pollfd interrupted{interrupts.fd(), POLLIN, 0};
@@ -197,7 +203,12 @@ Finished run_job(Console& console, const RunOptions& options) {
   if (!directory) return directory.error();
   const Interrupts interrupts;
   const auto server = EmbeddedServer::start({options.server_program, directory->path, *workers, false, options.allowed_webhooks});
-  if (!server) return server.error();
+  if (!server) {
+    Failure failure = server.error();
+    if (directory->made) failure.errors.front().hint.clear();  // its log goes too
+    remove_made(*directory);
+    return failure;
+  }
   auto api = ApiClient::create((*server)->url());
   if (!api) return api.error();
 
@@ -215,10 +226,7 @@ Finished run_job(Console& console, const RunOptions& options) {
     wait_for_interrupt(interrupts);
   }
   (*server)->stop();
-  if (refused && directory->made) {
-    std::error_code ignored;  // what is left of an empty run harms nobody
-    std::filesystem::remove_all(directory->path, ignored);
-  }
+  if (refused) remove_made(*directory);
   return finished;
 }
 
