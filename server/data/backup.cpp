@@ -97,7 +97,7 @@ BackedUp copy_data_dir(const DataDir& source, const DataDir& target, const std::
   flush_to_disk(target.root());
   rename_database(target.unfinished_database_file(), target.database_file());
   done.files = files.files();
-  done.bytes = files.bytes();
+  done.bytes = files.bytes() + fs::file_size(target.database_file());
   return done;
 }
 
@@ -106,8 +106,8 @@ void print(const BackedUp& done, const std::string& to) {
               done.jobs == 1 ? "job" : "jobs", static_cast<unsigned long long>(done.files), done.files == 1 ? "file" : "files",
               static_cast<double>(done.bytes) / kMegabyte, to.c_str());
   if (done.begun_anew > 0) {
-    std::printf("%d trials went on or ended while their checkpoints were copied: in the copy they begin from nothing\n",
-                done.begun_anew);
+    std::printf("%d %s went on or ended while their checkpoints were copied: in the copy they begin from nothing\n",
+                done.begun_anew, done.begun_anew == 1 ? "trial" : "trials");
   }
   std::printf("start it with: tuneband-server --data-dir %s\n", shell_word(to).c_str());
 }
