@@ -101,6 +101,22 @@ TEST(UncutShare, IsDueOnceTheOthersHaveSpentWhatItsShareAsksFor) {
   }
 }
 
+TEST(UncutShare, IsDueOnceTheOthersHaveSpentJustThat) {
+  SchedulerSpec spec = spec_of_uncut();
+  spec.max_resource = 2;
+  spec.eta = 2;
+  Rungs rungs(spec, Goal::minimize, std::nullopt);
+  UncutShare uncut(rungs);
+  fill(rungs, 1, 11);  // of which one is its own: 10 units of the others
+  for (int i = 0; i < 10; ++i) uncut.learned(worth(1), 0);
+  uncut.learned(worth(0), uncut.bracket());
+  ASSERT_EQ(uncut.share(), 0.75);
+  for (int i = 0; i < 16; ++i) uncut.started(uncut.bracket());
+  EXPECT_FALSE(uncut.due(rungs));
+  fill(rungs, 0, 1);  // three times 11 are 16 trainings of 2 and a half
+  EXPECT_TRUE(uncut.due(rungs));
+}
+
 TEST(UncutShare, DoesNotCountItsOwnResultsAsSpentByTheOthers) {
   Rungs rungs = rungs_of();
   UncutShare uncut(rungs);
