@@ -114,6 +114,9 @@ TEST(AllowedWebhooks, AreHostsHoweverTheyAreWrittenWithOnePortOrAny) {
 }
 
 TEST(WebhookConnection, WithoutAFileHandleThereIsNone) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer looks at objects through a pipe, for which there is no handle either";
+#endif
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const int next = os::UniqueFd(::dup(STDIN_FILENO)).get();
