@@ -48,20 +48,14 @@ class Recording {
   // Null where there is none.
   const Json& add(const std::string& path) {
     if (const auto known = answers_.find(path); known != answers_.end()) return *known;
-    auto answer = api_.get(path);
-    if (!answer) {
-      note(answer.error());
-      return kNone;
-    }
+    auto answer = ask(path);
+    if (!answer) return kNone;
     return answers_[path] = std::move(*answer);
   }
   // Where it has at most `left` bytes, of which it takes what it needs. False: it has more.
   bool add_within(const std::string& path, std::size_t& left) {
-    auto answer = api_.get(path);
-    if (!answer) {
-      note(answer.error());
-      return true;
-    }
+    auto answer = ask(path);
+    if (!answer) return true;
     const std::size_t bytes = json_within_page(*answer).size();
     if (bytes > left) return false;
     left -= bytes;
@@ -72,8 +66,11 @@ class Recording {
   const std::optional<Failure>& fault() const { return fault_; }
 
  private:
-  void note(const Failure& failure) {
-    if (!fault_ && failure.exit_status != kExitBadInput) fault_ = failure;
+  // The first failure that is not of the question itself stays as the fault.
+  Outcome<Json> ask(const std::string& path) {
+    auto answer = api_.get(path);
+    if (!answer && !fault_ && answer.error().exit_status != kExitBadInput) fault_ = answer.error();
+    return answer;
   }
 
   static inline const Json kNone;

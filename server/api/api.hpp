@@ -73,8 +73,8 @@ class Api {
   // `then` gets the body as a job document, or why it is none.
   void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
   void warn_of_replicas(const JobSpec& spec, Diagnostics& found) const;
-  // `found_so_far`: warnings, for the reply.
   void submit_checked(const ReadDocument& read, const Respond& respond);
+  // `found_so_far`: warnings, for the reply.
   void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
   struct AtSubmission {
     Diagnostics found;

@@ -195,7 +195,8 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
         if (preflight == "off") return submit_job(read, read.found, respond);
         const auto known = [job = read.job](Reader& reader) -> Result<bool> { return is_there_already(reader, *job); };
         reads_.run(known, [this, read, respond](const Result<bool>& there) {
-          there&&* there ? submit_job(read, read.found, respond) : submit_checked(read, respond);
+          if (there && there.value()) return submit_job(read, read.found, respond);
+          submit_checked(read, respond);
         });
       },
       respond);
