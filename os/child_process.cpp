@@ -52,11 +52,10 @@ bool limit(__rlimit_resource resource, std::int64_t soft, std::optional<std::int
   return ::setrlimit(resource, &limits) == 0;
 }
 
-// At the soft limit of CPU time comes SIGXCPU, which says what happened; who ignores that is killed a second later.
 bool set_limits(const ChildCommand& command) {
   if (!command.core_dumps) limit(RLIMIT_CORE, 0, 0);
-  const std::int64_t cpu_seconds = (command.cpu_ms_max.value_or(0) + 999) / 1000;
-  if (command.cpu_ms_max && !limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)) return false;
+  const std::int64_t killed_at_s = cpu_ms_killed_at(command.cpu_ms_max.value_or(0)) / 1000;
+  if (command.cpu_ms_max && !limit(RLIMIT_CPU, killed_at_s - 1, killed_at_s)) return false;
   if (!command.memory_bytes_max) return true;
   const std::int64_t bytes = *command.memory_bytes_max;
   return limit(RLIMIT_AS, bytes, command.memory_can_be_raised ? std::nullopt : std::optional(bytes));
@@ -126,6 +125,8 @@ UniqueFd above_the_standard_ones(UniqueFd fd) {
 }
 
 }  // namespace
+
+std::int64_t cpu_ms_killed_at(std::int64_t cpu_ms_max) { return ((cpu_ms_max + 999) / 1000 + 1) * 1000; }
 
 Spawned try_to_spawn(const ChildCommand& command) {
   const UniqueFd nothing = above_the_standard_ones(UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));

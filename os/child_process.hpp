@@ -43,6 +43,9 @@ struct ChildCommand {
   std::optional<std::int64_t> cpu_ms_max = {};        // CPU time of each, rounded up to seconds (RLIMIT_CPU)
 };
 
+// At the limit of CPU time comes SIGXCPU, which says what happened; who ignores that is killed at this one, a second later.
+std::int64_t cpu_ms_killed_at(std::int64_t cpu_ms_max);
+
 struct SpawnFailure {
   enum class Step { set_up, working_dir, execute } step = Step::set_up;
   int error = 0;  // of errno

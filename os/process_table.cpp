@@ -54,6 +54,11 @@ std::optional<ProcessStat> ProcessStat::read(pid_t pid) {
   return stat;
 }
 
+double ProcessStat::cpu_seconds() const {
+  static const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return static_cast<double>((*this)[kUserTicks] + (*this)[kSystemTicks]) / ticks;
+}
+
 std::int64_t number_named(const std::string& file, std::string_view name) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {

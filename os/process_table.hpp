@@ -25,6 +25,7 @@ class ProcessStat {
 
   static std::optional<ProcessStat> read(pid_t pid);  // nothing: there is no such process
   char state() const { return state_; }
+  double cpu_seconds() const;  // of all its threads, without its children
   std::uint64_t operator[](int field) const { return fields_[static_cast<std::size_t>(field)]; }  // 0: not told; up to 42
 
  private:

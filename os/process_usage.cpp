@@ -25,8 +25,7 @@ std::optional<ProcessUsage::Reading> ProcessUsage::read() const {
   static const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   static const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const auto number = [&](int field) { return static_cast<double>((*stat)[field]); };
-  return Reading{(number(ProcessStat::kUserTicks) + number(ProcessStat::kSystemTicks)) / ticks,
-                 number(ProcessStat::kDiskWaitTicks) / ticks, number(ProcessStat::kResidentPages) * page};
+  return Reading{stat->cpu_seconds(), number(ProcessStat::kDiskWaitTicks) / ticks, number(ProcessStat::kResidentPages) * page};
 }
 
 std::optional<ResourceUse> ProcessUsage::sample() {

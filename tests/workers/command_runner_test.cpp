@@ -652,10 +652,24 @@ TEST_F(CommandRunnerTest, AKillFromOutsideIsNotTakenForTheLimitOfCpuTime) {
   const SegmentResult killed = run();
   EXPECT_EQ(killed.exit, "crashed") << killed.message;
   EXPECT_EQ(killed.crash, "") << "it may be tried again";
-  script("trap '' XCPU; sh -c 'while :; do :; done'; exit $?");
-  order.trainer["cpu_seconds"] = 1;
-  const SegmentResult of_its_own = run();
-  EXPECT_EQ(of_its_own.exit, "timed_out") << of_its_own.message;
+  for (const char* busy : {"trap '' XCPU; while :; do :; done", "trap '' XCPU; sh -c 'while :; do :; done'; exit $?"}) {
+    script(busy);
+    order.trainer["cpu_seconds"] = 1;
+    const SegmentResult of_its_own = run();
+    EXPECT_EQ(of_its_own.exit, "timed_out") << busy << ": " << of_its_own.message;
+  }
+}
+
+TEST_F(CommandRunnerTest, WhatItsProcessesUseTogetherIsNotTakenForTheLimitOfCpuTimeOfEach) {
+  const std::string uses_a_second = "(ulimit -t 1; while :; do :; done) & ";
+  const std::string use_two = uses_a_second + uses_a_second;
+  for (const std::string& end : {use_two + "wait; kill -KILL $$", use_two + uses_a_second + "wait; exit 137"}) {
+    script(end);
+    order.trainer["cpu_seconds"] = 1;
+    const SegmentResult killed = run();
+    EXPECT_EQ(killed.exit, "crashed") << end << ": " << killed.message;
+    EXPECT_EQ(killed.crash, "") << end;
+  }
 }
 
 TEST_F(CommandRunnerTest, ALimitOfCpuTimeThatIsNotTheJobsIsNotToldAsTheJobs) {

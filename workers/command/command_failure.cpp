@@ -11,6 +11,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "os/child_process.hpp"
 #include "os/shell_status.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
@@ -64,9 +65,13 @@ std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, cons
   return text + group_memory_in_words();
 }
 
-// SIGKILL is what comes to who ignores SIGXCPU, and what others may send.
+// SIGKILL is what comes to who ignores SIGXCPU, and what others may send. Of a shell's children it is known what they have used
+// together: as much as one is killed at, about, says that one of them was; more, that several have worked.
 bool used_its_cpu_time(const CommandSpec& spec, const ExitStatus& status, int signal) {
-  return signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && status.cpu_ms >= *spec.cpu_ms_max);
+  if (signal != SIGKILL || !spec.cpu_ms_max) return signal == SIGXCPU;
+  if (status.signal == SIGKILL) return status.cpu_ms >= *spec.cpu_ms_max;
+  const std::int64_t killed_at_ms = os::cpu_ms_killed_at(*spec.cpu_ms_max);
+  return status.children_cpu_ms >= *spec.cpu_ms_max && status.children_cpu_ms <= killed_at_ms + killed_at_ms / 4;
 }
 
 std::string why_a_report_may_lack(const RunningCommand& command) {

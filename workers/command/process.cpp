@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 
@@ -159,11 +160,13 @@ Process::~Process() {
 
 std::optional<ExitStatus> Process::poll_exit() {
   if (status_) return status_;
+  const auto itself = os::ProcessStat::read(pid_);  // nothing tells of it once it is reaped
   const std::optional<os::ChildEnd> end = os::reap(P_PID, static_cast<id_t>(pid_), WNOHANG);
   if (!end) return std::nullopt;
   status_ = end->how.si_code == CLD_EXITED ? ExitStatus{.code = end->how.si_status} : ExitStatus{.signal = end->how.si_status};
   status_->peak_bytes = end->peak_bytes;
-  status_->cpu_ms = end->cpu_ms;
+  status_->cpu_ms = itself ? std::llround(itself->cpu_seconds() * 1000) : 0;
+  status_->children_cpu_ms = std::max<std::int64_t>(0, end->cpu_ms - status_->cpu_ms);
   return status_;
 }
 

@@ -30,9 +30,10 @@ struct ProcessSpec {
 
 struct ExitStatus {
   int code = 0;
-  int signal = 0;               // not 0: ended by this signal
-  std::int64_t peak_bytes = 0;  // resident at most, of one of its processes; 0: not known
-  std::int64_t cpu_ms = 0;      // CPU time of its processes together, as far as they were waited for
+  int signal = 0;                    // not 0: ended by this signal
+  std::int64_t peak_bytes = 0;       // resident at most, of one of its processes; 0: not known
+  std::int64_t cpu_ms = 0;           // CPU time of the process itself
+  std::int64_t children_cpu_ms = 0;  // of its children together, as far as they were waited for
 };
 
 // Where `name` is: itself when it holds a slash (relative to `working_dir`), else the first executable of that name on
