@@ -30,8 +30,9 @@ namespace {
 using RuleClock = std::chrono::steady_clock;
 
 constexpr std::size_t kRuleTextSizeMax = 500;
-constexpr std::size_t kExcerptMax = 100;      // of an answer that is none
-constexpr std::size_t kComplaintsMax = 4096;  // bytes
+constexpr std::size_t kExcerptMax = 100;        // of an answer that is none
+constexpr std::size_t kComplaintsMax = 4096;    // bytes
+constexpr std::size_t kPerLookMax = 64 * 1024;  // bytes; what a pipe holds
 constexpr auto kFromItsLastWordToItsEnd = std::chrono::seconds(1);
 constexpr auto kBetweenLooks = std::chrono::milliseconds(2);  // at those that come to their end
 
@@ -61,6 +62,21 @@ std::vector<std::string> lines_for_rule(const debugger::StepTensors& step) {
   std::vector<std::string> lines;
   for (const auto& [mode, line] : by_mode) lines.push_back(json_line(line) + "\n");
   return lines;
+}
+
+// Gives `take` what has come by now, kPerLookMax at most: one may print without pause. It says whether it wants more. False: the
+// end of it has come.
+template <class Take>
+bool read_what_came(int fd, const Take& take) {
+  char buffer[4096];
+  for (std::size_t taken = 0; taken < kPerLookMax;) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0;
+    taken += static_cast<std::size_t>(got);
+    if (!take(std::string_view(buffer, static_cast<std::size_t>(got)))) return true;
+  }
+  return true;
 }
 
 // ": NameError: name 'x' is not defined", of a traceback its last line.
@@ -138,38 +154,32 @@ void RuleProcess::write_waiting() {
 }
 
 void RuleProcess::read_complaints() {
-  char buffer[4096];
-  while (errors_) {
-    const ssize_t got = ::read(errors_.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errors_.reset();
-    if (got <= 0) return;
-    complaints_.append(buffer, static_cast<std::size_t>(got));
+  const auto keep = [this](std::string_view piece) {
+    complaints_ += piece;
     if (complaints_.size() > kComplaintsMax) complaints_.erase(0, complaints_.size() - kComplaintsMax);
-  }
+    return true;
+  };
+  if (errors_ && !read_what_came(errors_.get(), keep)) errors_.reset();
 }
 
 void RuleProcess::read_answers() {
-  char buffer[4096];
+  const auto may_answer = [this] { return pid_ != 0 && !answered_; };
+  const auto read_lines = [&](std::string_view piece) {
+    answer_ += piece;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; may_answer() && (at = answer_.find('\n', begin)) != std::string::npos; begin = at + 1)
+      read_line(answer_.substr(begin, at - begin));
+    answer_.erase(0, begin);
+    if (answer_.size() > kAnswerBytesMax) end("answered more than " + std::to_string(kAnswerBytesMax) + " bytes on one line");
+    return may_answer();
+  };
   read_complaints();
-  while (pid_ != 0 && !answered_ && output_) {
-    const ssize_t got = ::read(output_.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return;
-    if (got == 0) {
-      output_.reset();
-      closed_at_ = RuleClock::now();
-      read_line(std::exchange(answer_, ""));  // the last one may have no end
-      break;
-    }
-    answer_.append(buffer, static_cast<std::size_t>(got));
-    for (std::size_t at = 0; (at = answer_.find('\n')) != std::string::npos; answer_.erase(0, at + 1)) {
-      if (pid_ != 0 && !answered_) read_line(answer_.substr(0, at));
-    }
-    if (answer_.size() > kAnswerBytesMax)
-      return end("answered more than " + std::to_string(kAnswerBytesMax) + " bytes on one line");
+  if (may_answer() && output_ && !read_what_came(output_.get(), read_lines)) {
+    output_.reset();
+    closed_at_ = RuleClock::now();
+    read_line(std::exchange(answer_, ""));  // the last one may have no end
   }
-  if (pid_ != 0 && !answered_ && closed_at_) see_how_it_ended();
+  if (may_answer() && closed_at_) see_how_it_ended();
 }
 
 // It says no more: a moment later it is over, and has a status. That of a shell's loop or of `grep` tells nothing where nobody

@@ -1,13 +1,16 @@
 #include "workers/rule_process.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <csignal>
 #include <limits>
 
+#include "os/unique_fd.hpp"
 #include "tests/temporary_directory.hpp"
 #include "tests/text_files.hpp"
 #include "workers/command/process.hpp"
@@ -73,6 +76,24 @@ TEST_F(RuleProcessTest, ItsLastAnswerNeedsNoEndOfLine) {
   torn.finish(kPatienceMs);
   EXPECT_FALSE(torn.take_finding());
   EXPECT_EQ(torn.take_fault(), R"(answered what is no JSON: {"step": 3, "mess)");
+}
+
+TEST_F(RuleProcessTest, OfOneThatPrintsMuchNoMoreIsReadAtALookThanAPipeHolds) {
+  ASSERT_EQ(::mkfifo((dir_ / "printed").c_str(), 0600), 0);
+  const os::UniqueFd printed(::open((dir_ / "printed").c_str(), O_RDONLY | O_NONBLOCK));
+  RuleProcess rule = started({"/usr/bin/python3", "-c", R"(import fcntl, sys
+fcntl.fcntl(1, 1031, 1 << 20)  # F_SETPIPE_SZ: all of it is there at once
+sys.stdout.write("debug\n" * 100000 + '{"step": 3}\n')
+sys.stdout.flush()
+open("printed", "w").write("x")
+sys.stdin.read())"});
+  pollfd wait{printed.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, kPatienceMs), 1);
+  EXPECT_FALSE(rule.take_finding()) << "the training goes on meanwhile";
+  rule.finish(kPatienceMs);
+  const auto finding = rule.take_finding();
+  ASSERT_TRUE(finding) << rule.take_fault();
+  EXPECT_EQ(finding->step, 3);
 }
 
 TEST_F(RuleProcessTest, ReadsNumbersAsPythonWritesThem) {
