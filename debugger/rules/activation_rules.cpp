@@ -102,11 +102,12 @@ class PoorWeightInitialization final : public Rule {
     const TensorAtStep* smallest = nullptr;
     const TensorAtStep* largest = nullptr;
     for (const TensorAtStep& tensor : step.tensors) {
-      if (tensor.name.find("relu_input") != std::string::npos && tensor.summary.count > 0) {
+      if (tensor.name.find("relu_input") != std::string::npos && !std::isnan(tensor.summary.variance)) {
         if (smallest == nullptr || tensor.summary.variance < smallest->summary.variance) smallest = &tensor;
         if (largest == nullptr || tensor.summary.variance > largest->summary.variance) largest = &tensor;
       }
-      if (tensor.name.starts_with("gradients/") && tensor.raw != nullptr && tensor.raw->size() > 1) {
+      const bool ordered = tensor.raw != nullptr && tensor.raw->size() > 1 && tensor.summary.nans == 0;
+      if (tensor.name.starts_with("gradients/") && ordered) {
         if (auto finding = narrow(tensor, step.step)) return finding;
       }
       if (tensor.name.starts_with("losses/") && counted_.first(tensor.name, step.step)) {

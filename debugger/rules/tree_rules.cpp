@@ -1,5 +1,6 @@
 // Rules on models of trees.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "core/text.hpp"
@@ -23,6 +24,7 @@ class FeatureImportanceOverweight final : public Rule {
     for (const TensorAtStep& tensor : step.tensors) {
       const std::size_t slash = tensor.name.find('/', tensor.name.find('/') + 1);
       if (slash == std::string::npos || !(any_kind_ || tensor.name.starts_with("feature_importance/weight/"))) continue;
+      if (std::isnan(tensor.summary.sum)) continue;  // it has no place in an order
       kinds[tensor.name.substr(0, slash)].emplace_back(tensor.summary.sum, tensor.name.substr(slash + 1));
     }
     for (auto& [kind, shares] : kinds) {

@@ -240,6 +240,8 @@ TEST(Rules, FeatureImportanceOverweightLooksAtTheLargestShares) {
   EXPECT_FALSE(judge({0.3, 0.28, 0.21, 0.21}));
   EXPECT_FALSE(judge({0.25, 0.25, 0.25, 0.25}));
   EXPECT_FALSE(judge({0.5, 0.3, 0.2}));  // three have everything in any case
+  EXPECT_TRUE(judge({kRuleNan, 0.3, 0.3, 0.21, 0.19})) << "of those that have a share";
+  EXPECT_FALSE(judge({0.5, 0.3, 0.2, kRuleNan}));
 }
 
 TEST(Rules, SaturatedActivationAndDeadReluCountNodes) {
@@ -260,7 +262,11 @@ TEST(Rules, PoorWeightInitializationLooksAtVariancesGradientsAndTheFirstLosses) 
   };
   EXPECT_EQ(variances(3.1), "");
   EXPECT_NE(variances(3.2), "");
+  RuleDriver with_nan(rule);
+  with_nan.array("inputs/0.relu_input", {kRuleNan, 1}).array("inputs/a.relu_input", {-1, 1});
+  EXPECT_NE(with_nan.array("inputs/b.relu_input", {-9, 9}).judge(1), "") << "of those that have a variance";
   EXPECT_NE(RuleDriver(rule).array("gradients/w", repeated(0.5, 20)).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("gradients/w", {-1, -1, kRuleNan, 1, -1}).judge(1), "") << "NaN has no place among the others";
   EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", repeated(1, 10)), 5);
   std::vector<double> late{10, 9, 8, 7, 6, 5};
   late.insert(late.end(), 20, 5);
