@@ -17,6 +17,18 @@ namespace {
 constexpr int kMachineWaitMsMin = 250;  // doubled with each attempt
 constexpr int kMachineWaitMsMax = 10'000;
 
+// Nobody knows where it stands: what it holds is not to be gone on with.
+SegmentResult let_go(TrialRunner& runner, Assignment& assignment, SegmentResult result) {
+  assignment.waits_for_others(true);  // for a command's grace period
+  try {
+    runner.release();
+  } catch (const std::exception& e) {
+    result.message += std::string("; and what it held is still there: ") + e.what();
+  }
+  assignment.waits_for_others(false);
+  return result;
+}
+
 SegmentResult try_segment(TrialRunner& runner, Assignment& assignment) {
   const protocol::AssignmentOrder& order = assignment.order();
   try {
@@ -28,9 +40,9 @@ SegmentResult try_segment(TrialRunner& runner, Assignment& assignment) {
     if (!result.message.empty()) log->note(result.exit + ": " + result.message);
     return result;
   } catch (const std::bad_alloc&) {
-    return {kExitOutOfMemory, "the worker ran out of memory"};
+    return let_go(runner, assignment, {kExitOutOfMemory, "the worker ran out of memory"});
   } catch (const std::exception& e) {
-    return {kExitCrashed, std::string("the trainer failed: ") + e.what()};
+    return let_go(runner, assignment, {kExitCrashed, std::string("the trainer failed: ") + e.what()});
   }
 }
 

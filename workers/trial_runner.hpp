@@ -64,7 +64,7 @@ class TrialRunner {
 
   // Trains order.trial from order.from_resource until order.until_resource, where it has observed the objective. What it still
   // holds in memory of the same job and trial at from_resource it goes on from, whatever the epoch. Fails by its result; an
-  // exception is `crashed`.
+  // exception is `crashed`, and release() follows.
   virtual SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) = 0;
 
   // Nothing follows for now: lets go of what is kept only to go on with the last trial. Parsed data stays.

@@ -30,6 +30,8 @@ class ScriptedRunner final : public TrialRunner {
 
   SegmentResult run(const AssignmentOrder& order, TrialReporter& reporter, TrialLog&) override { return script(order, reporter); }
   std::vector<std::string> data_keys() const override { return {"warm"}; }
+  void release() override { ++releases; }
+  int releases = 0;
 
   static SegmentResult wait_for_stop(TrialReporter& reporter) {
     pollfd stop{reporter.stop_fd(), POLLIN, 0};
@@ -466,8 +468,10 @@ TEST_F(SyncLoopTest, ALongBacklogGoesOutInPiecesAndTheExitWithTheLast) {
   }
 }
 
-TEST_F(SyncLoopTest, AnExceptionOfATrainerIsACrashOfItsTrialOnly) {
-  runner.script = [](const AssignmentOrder& order, TrialReporter&) -> SegmentResult {
+TEST_F(SyncLoopTest, AnExceptionOfATrainerIsACrashOfItsTrialOnlyAndLeavesNothingToGoOnWith) {
+  int releases = 0;
+  runner.script = [&](const AssignmentOrder& order, TrialReporter&) -> SegmentResult {
+    releases = runner.releases;
     if (order.epoch == 1) throw std::runtime_error("unexpected");
     throw std::bad_alloc();
   };
@@ -479,6 +483,7 @@ TEST_F(SyncLoopTest, AnExceptionOfATrainerIsACrashOfItsTrialOnly) {
   EXPECT_THAT(crash.assignment->message, testing::HasSubstr("unexpected"));
   EXPECT_EQ(server.wait_for_exit(2).assignment->exit, "out_of_memory");
   drain();
+  EXPECT_EQ(releases, 1) << "before the second";
 }
 
 TEST_F(SyncLoopTest, AMessageThatIsLongAndNoUtf8StillReachesTheServer) {
