@@ -138,11 +138,14 @@ void MetricParser::read_line(std::string_view text, std::deque<MetricReport>& re
   const MetricReport line = patterns_->metrics.empty() ? read_json(trimmed(text)) : read_patterns(text);
   note_names(line.metrics);
   take_line(line, reports);
-  const bool for_the_debugger = text.find("\"tensors\"") != std::string_view::npos;  // whose tensors have names like metrics
-  if (!for_the_debugger && !find_metric(line.metrics, objective_) && contains_ignoring_case(text, objective_)) {
-    near_misses_.push_back(valid_utf8(text.substr(0, kNearMissSizeMax)));
-    if (near_misses_.size() > kNearMissesMax) near_misses_.pop_front();
-  }
+  if (!find_metric(line.metrics, objective_)) note_near_miss(text);
+}
+
+// Tensors have names like metrics. Beside patterns, and of a line that was cut, its text alone says that a line has some.
+void MetricParser::note_near_miss(std::string_view text) {
+  if (may_have_tensors(text) || !contains_ignoring_case(text, objective_)) return;
+  near_misses_.push_back(valid_utf8(text.substr(0, kNearMissSizeMax)));
+  if (near_misses_.size() > kNearMissesMax) near_misses_.pop_front();
 }
 
 void MetricParser::note_names(const Metrics& metrics) {

@@ -66,6 +66,7 @@ class MetricParser {
   MetricParser(std::unique_ptr<Patterns> patterns, std::string objective, std::vector<std::string> further);
 
   void read_line(std::string_view line, std::deque<MetricReport>& reports);
+  void note_near_miss(std::string_view text);
   void note_names(const Metrics& metrics);
   void take_line(const MetricReport& line, std::deque<MetricReport>& reports);
   MetricReport read_patterns(std::string_view line) const;

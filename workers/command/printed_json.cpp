@@ -29,6 +29,8 @@ std::string with_named_numbers(std::string_view line) {
   return text;
 }
 
+bool may_have_tensors(std::string_view line) { return line.find("\"tensors\"") != std::string_view::npos; }
+
 Result<ObjectOnLine> object_at_end_of(std::string_view line, JsonBounds bounds) {
   constexpr int kBracesTriedMax = 8;
   Error fault{ErrorCode::invalid_argument, "has no object", "", ""};

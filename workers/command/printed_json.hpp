@@ -13,6 +13,9 @@ namespace tuneband::workers {
 // place.
 std::string with_named_numbers(std::string_view line);
 
+// Whether a line may be one of tensors, as TensorInbox reads them, whole or not: by its text alone, which costs little.
+bool may_have_tensors(std::string_view line);
+
 struct ObjectOnLine {
   Json json;
   std::size_t begin = 0;  // in front of it stands what a progress bar left there, or the prefix of a logger

@@ -167,7 +167,7 @@ void TensorInbox::finish(Clock::time_point now) {
 }
 
 void TensorInbox::read_line(std::string_view line) {
-  if (line.find("\"tensors\"") == std::string_view::npos) return;
+  if (!may_have_tensors(line)) return;
   const auto object = object_at_end_of(line, {.values_max = 2 * kTensorsPerLineMax});
   if (!object) {
     if (line.starts_with('{')) refuse("a line", object.error().message);
