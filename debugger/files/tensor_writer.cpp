@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "debugger/files/tensor_files.hpp"
 #include "debugger/files/tensor_format.hpp"
@@ -44,29 +45,30 @@ std::int64_t size_of(const TensorFile& file) {
   return is_one ? static_cast<std::int64_t>(status.st_size) : 0;
 }
 
-// What the other epochs have taken of the rank's room.
-std::int64_t size_of_others(const std::string& trial_dir, int rank) {
+std::int64_t size_of(const std::vector<TensorFile>& files) {
   std::int64_t size = 0;
-  for (const TensorFile& file : tensor_files(trial_dir, rank)) size += size_of(file);
+  for (const TensorFile& file : files) size += size_of(file);
   return size;
 }
 
 // What this epoch and those before have saved takes no room where it begins with nothing: no reader counts any of it. Whoever has
-// such a file open reads on. Gives the bytes.
-std::int64_t remove_until(const std::string& trial_dir, std::int64_t epoch, int rank) {
+// such a file open reads on. Takes those that are gone out of `files` and gives their bytes.
+std::int64_t remove_until(std::int64_t epoch, std::vector<TensorFile>& files) {
   std::int64_t size = 0;
-  for (const TensorFile& file : tensor_files(trial_dir, rank)) {
-    if (const std::int64_t bytes = size_of(file); file.epoch <= epoch && bytes > 0 && ::unlink(file.path.c_str()) == 0)
-      size += bytes;
-  }
+  std::erase_if(files, [&](const TensorFile& file) {
+    const std::int64_t bytes = size_of(file);
+    const bool removed = file.epoch <= epoch && bytes > 0 && ::unlink(file.path.c_str()) == 0;
+    if (removed) size += bytes;
+    return removed;
+  });
   return size;
 }
 
 // Gone on with after a fault of its machine, or when its process has ended where it was held, an epoch has saved something
 // already.
-int next_part(const std::string& trial_dir, std::int64_t epoch, int rank) {
+int next_part(std::int64_t epoch, const std::vector<TensorFile>& files) {
   int part = 0;
-  for (const TensorFile& file : tensor_files(trial_dir, rank)) {
+  for (const TensorFile& file : files) {
     if (file.epoch == epoch) part = std::max(part, file.part + 1);
   }
   return part;
@@ -79,12 +81,13 @@ Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64
   const fs::path directory = fs::path(trial_dir) / kTensorsDir;
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) return system_error("cannot make " + directory.string());
   TensorWriter writer(trial_dir, job_bytes_max);
-  if (begin_step == kFromNothing) writer.room_.give_back(remove_until(trial_dir, epoch, rank));
+  std::vector<TensorFile> others = tensor_files(trial_dir, rank);
+  if (begin_step == kFromNothing) writer.room_.give_back(remove_until(epoch, others));
   writer.bytes_max_ = bytes_max;
-  const fs::path path = directory / tensor_file_name(epoch, rank, next_part(trial_dir, epoch, rank));
+  const fs::path path = directory / tensor_file_name(epoch, rank, next_part(epoch, others));
   writer.fd_ = os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!writer.fd_) return system_error("cannot open " + path.string());
-  writer.size_ = writer.earlier_ = size_of_others(trial_dir, rank);
+  writer.size_ = writer.earlier_ = size_of(others);
   std::string head(kFileMagic, sizeof kFileMagic);
   put(head, begin_step);
   const ssize_t written = ::write(writer.fd_.get(), head.data(), head.size());
