@@ -27,12 +27,13 @@ AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
 
 Standing AsynchronousPolicy::add(int index, const Arrival& arrival) {
   const Standing standing = rungs_.add(index, arrival);
-  if (order_) order_->add(index, arrival.trial, rungs_.at(index).worth_of(arrival));
+  const Worth worth = rungs_.at(index).worth_of(arrival);
+  if (order_) order_->add(index, arrival.trial, worth);
   if (stopping_) stopping_->learned(index, standing);
   if (promotion_) promotion_->learned(index, standing);
   if (audit_) audit_->learned(*order_, index, standing);
   if (head_start_) head_start_->learned(index, standing);
-  if (uncut_ && index == rungs_.top()) uncut_->learned(rungs_.at(index).worth_of(arrival), arrival.bracket);
+  if (uncut_ && index == rungs_.top()) uncut_->learned(worth, arrival.bracket);
   return standing;
 }
 
