@@ -68,13 +68,15 @@ class Guardian {
 
   int run() {
     os::RestartDelay restart_delay = options_.restart_delay;
-    while (true) {
+    for (bool again = false;; again = true) {
       const std::string id = options_.next_id();
       const auto started = Clock::now();
       const pid_t worker = start(id);
       if (worker < 0) {
         options_.log(std::string("cannot start the worker: ") + std::strerror(errno));
-        return EXIT_FAILURE;
+        if (again) pause(restart_delay.after({}));  // the memory that killed the last one may not be there yet
+        if (!again || asked_to_end_) return EXIT_FAILURE;
+        continue;
       }
       const os::ChildEnd end = watch(worker);
       if (end.how.si_code == CLD_EXITED) return end.how.si_status;

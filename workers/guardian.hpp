@@ -33,7 +33,8 @@ struct GuardianOptions {
 };
 
 // On the process's only thread. The worker ends with this process; SIGTERM and SIGINT are passed on to it. The exit status of a
-// worker that ended by itself, or 128 and the number of the signal that ended one that was asked to end.
+// worker that ended by itself, or 128 and the number of the signal that ended one that was asked to end; EXIT_FAILURE when the
+// first one cannot be started. A later one that cannot is tried again.
 int guard_worker(const GuardianOptions& options);
 
 }  // namespace tuneband::workers

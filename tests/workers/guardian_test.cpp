@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -148,6 +150,36 @@ TEST_F(GuardianTest, WhatItDoesIsInItsLog) {
   EXPECT_EQ(guard_worker(options_), kEndedByItself);
   EXPECT_THAT(lines, ElementsAre("the worker process w was killed by signal 9 (SIGKILL), perhaps out of memory",
                                  "the worker is started again"));
+}
+
+void allow_processes(rlim_t most) {
+  rlimit limits{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NPROC, &limits), 0);
+  limits.rlim_cur = std::min(most, limits.rlim_max);
+  EXPECT_EQ(::setrlimit(RLIMIT_NPROC, &limits), 0);
+}
+
+TEST_F(GuardianTest, AWorkerThatCannotBeStartedAgainAtOnceIsStartedWhenItCan) {
+  const pid_t guardian = ::fork();
+  if (guardian == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(EXIT_FAILURE);  // root has no limit
+    options_.next_id = [this] {
+      if (++started_ == 2) allow_processes(0);
+      return "w-" + std::to_string(started_);
+    };
+    options_.log = [](const std::string& line) {
+      if (line.starts_with("cannot start the worker: ")) allow_processes(RLIM_INFINITY);
+    };
+    options_.work = [this](const std::string& id) {
+      if (id == "w-1") return end_when_released();
+      return id == "w-3" ? kEndedByItself : EXIT_FAILURE;
+    };
+    ::_exit(guard_worker(options_));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(guardian, &status, 0), guardian);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), kEndedByItself);
 }
 
 // SIGHUP: its terminal was closed.
