@@ -9,8 +9,6 @@
 #include "core/check.hpp"
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
-#include "scheduler/policies/rung_audit.hpp"
-#include "scheduler/policies/uncut_share.hpp"
 #include "scheduler/scheduler.hpp"
 
 namespace tuneband {
@@ -89,16 +87,6 @@ class SimulatedWorkers {
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
 };
 
-// Of the ladder from rung `first` on, where so many trials start.
-PlannedBracket bracket_from(std::size_t first, std::int64_t trials, const SchedulerSpec& spec,
-                            const std::vector<std::int64_t>& levels) {
-  PlannedBracket bracket;
-  bracket.restarts = spec.restarts;
-  for (std::size_t rung = first; rung < levels.size(); ++rung, trials /= spec.eta)
-    bracket.rungs.push_back({levels[rung], static_cast<int>(std::max<std::int64_t>(1, trials))});
-  return bracket;
-}
-
 }  // namespace
 
 std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit) {
@@ -129,29 +117,12 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   return result;
 }
 
-std::int64_t resource_where_rungs_mislead(const JobSpec& spec) {
-  const Plan plan = make_plan(spec);
-  const std::vector<std::int64_t>& levels = plan.ladder;
-  const std::int64_t trials = plan.brackets.front().rungs.front().trials;
-  const std::int64_t planned_uncut = plan.brackets.size() > 1 ? plan.brackets[1].rungs.front().trials : 0;
-  const bool audited = spec.scheduler.rung_audit && trials + planned_uncut >= kAuditJobTrialsMin;
-  std::size_t first = 0;  // where new trials start in the end
-  while (audited && audit_affordable(levels, first)) ++first;
-  if (first == 0) return plan.total_resource;
-  const std::int64_t max_resource = spec.scheduler.max_resource;
-  const std::int64_t of_all = bracket_from(first, trials, spec.scheduler, levels).total_resource();
-  const std::int64_t uncut = has_uncut_trials(spec.scheduler) ? UncutShare::expected(of_all, max_resource) : 0;
-  std::int64_t total = bracket_from(first, trials + planned_uncut - uncut, spec.scheduler, levels).total_resource();
-  total += uncut * max_resource;
-  for (std::size_t rung = 0; rung < first && spec.scheduler.restarts; ++rung) total += kAuditTrials * levels[rung];
-  return total;
-}
-
-Json to_json(const Forecast& forecast) {
-  return {{"workers", forecast.workers},
-          {"seconds_per_unit", forecast.seconds_per_unit},
-          {"wall_seconds", forecast.wall_seconds},
-          {"wall_seconds_without_stopping", forecast.wall_seconds_without_stopping}};
+Json to_json(const std::optional<Forecast>& forecast) {
+  if (!forecast) return nullptr;
+  return {{"workers", forecast->workers},
+          {"seconds_per_unit", forecast->seconds_per_unit},
+          {"wall_seconds", forecast->wall_seconds},
+          {"wall_seconds_without_stopping", forecast->wall_seconds_without_stopping}};
 }
 
 }  // namespace tuneband

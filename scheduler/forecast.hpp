@@ -23,10 +23,6 @@ inline constexpr int kForecastWorkersMax = 10'000;
 // (target, no improvement) and on time are left out. Asynchronous rules depend on the values; the forecast gives each trial a
 // random one, and takes its time for that of as much resource as the plan has.
 std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit);
-Json to_json(const Forecast& forecast);
-
-// What the plan's total_resource becomes where the audit of the rungs (policies/rung_audit.hpp) finds as many of them misleading
-// as it looks at: new trials then start above those, and each costs more. Without an audit: total_resource itself.
-std::int64_t resource_where_rungs_mislead(const JobSpec& spec);
+Json to_json(const std::optional<Forecast>& forecast);
 
 }  // namespace tuneband

@@ -8,7 +8,9 @@
 
 #include "core/random.hpp"
 #include "scheduler/candidates.hpp"
+#include "scheduler/eta_adaptation.hpp"
 #include "scheduler/policies/bracket_choice.hpp"
+#include "scheduler/policies/rung_audit.hpp"
 #include "scheduler/policies/uncut_share.hpp"
 
 namespace tuneband {
@@ -158,6 +160,41 @@ std::vector<std::int64_t> expected_by_stopping(std::int64_t trials, std::size_t 
   return expected;
 }
 
+// Of the ladder from rung `first` on, where so many trials start.
+PlannedBracket bracket_from(std::size_t first, std::int64_t trials, const SchedulerSpec& spec,
+                            const std::vector<std::int64_t>& levels) {
+  PlannedBracket bracket;
+  bracket.restarts = spec.restarts;
+  for (std::size_t rung = first; rung < levels.size(); ++rung, trials /= spec.eta)
+    bracket.rungs.push_back({levels[rung], static_cast<int>(std::max<std::int64_t>(1, trials))});
+  return bracket;
+}
+
+// What the plan takes on top where the audits leave every rung that they look at: new trials start above those.
+std::int64_t resource_of_audits(const JobSpec& spec, const Plan& plan) {
+  if (!spec.scheduler.rung_audit) return 0;
+  const std::vector<std::int64_t>& levels = plan.ladder;
+  const std::int64_t trials = plan.brackets.front().rungs.front().trials;
+  const std::int64_t planned_uncut = plan.brackets.size() > 1 ? plan.brackets[1].rungs.front().trials : 0;
+  if (trials + planned_uncut < kAuditJobTrialsMin) return 0;
+  std::size_t first = 0;  // where new trials start in the end
+  while (audit_affordable(levels, first)) ++first;
+  if (first == 0) return 0;
+  const std::int64_t max_resource = spec.scheduler.max_resource;
+  const std::int64_t of_all = bracket_from(first, trials, spec.scheduler, levels).total_resource();
+  const std::int64_t uncut = has_uncut_trials(spec.scheduler) ? UncutShare::expected(of_all, max_resource) : 0;
+  std::int64_t total = bracket_from(first, trials + planned_uncut - uncut, spec.scheduler, levels).total_resource();
+  total += uncut * max_resource;
+  for (std::size_t rung = 0; rung < first && spec.scheduler.restarts; ++rung) total += kAuditTrials * levels[rung];
+  return std::max<std::int64_t>(0, total - plan.total_resource);
+}
+
+std::optional<PlannedLearningRate> learning_rate_of_new_trials(const JobSpec& spec, const Plan& plan) {
+  const auto adaptation = EtaAdaptation::of(spec);
+  if (!adaptation || plan.ladder.size() == 1) return std::nullopt;
+  return PlannedLearningRate{adaptation->parameter(), adaptation->of_new_trials().min, adaptation->of_new_trials().max};
+}
+
 // One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
 // evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
@@ -263,6 +300,10 @@ Json bracket_to_json(const PlannedBracket& bracket) {
           {"total_resource", bracket.total_resource()}};
 }
 
+Json learning_rate_to_json(const std::optional<PlannedLearningRate>& rate) {
+  return rate ? Json{{"parameter", rate->parameter}, {"min", rate->min}, {"max", rate->max}} : Json();
+}
+
 }  // namespace
 
 std::int64_t PlannedBracket::total_resource() const {
@@ -351,6 +392,9 @@ Plan make_plan(const JobSpec& spec) {
   } else {
     plan_asynchronous(spec, plan);
   }
+  plan.audit_resource = resource_of_audits(spec, plan);
+  plan.learning_rate = learning_rate_of_new_trials(spec, plan);
+  plan.early_work = spec.early_work;
   return plan;
 }
 
@@ -364,8 +408,11 @@ Json to_json(const Plan& plan) {
           {"total_resource", plan.total_resource},
           {"model_resource", plan.model_resource},
           {"front_resource", plan.front_resource},
+          {"audit_resource", plan.audit_resource},
           {"total_resource_without_stopping", plan.total_resource_without_stopping},
           {"restarts", plan.restarts},
+          {"learning_rate", learning_rate_to_json(plan.learning_rate)},
+          {"early_work", plan.early_work},
           {"exact", plan.exact}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/json.hpp"
@@ -56,18 +57,29 @@ PlannedBracket planned_bracket(const SchedulerSpec& spec, int index, std::option
 
 inline constexpr std::size_t kPlannedBracketsMax = 1000;
 
+struct PlannedLearningRate {  // what new trials of boosted trees begin with; they go on with what their curves call for
+  std::string parameter;      // "eta" or "learning_rate"
+  double min = 0;
+  double max = 0;
+};
+
 struct Plan {
   std::vector<std::int64_t> ladder;
   // Asynchronous and none: one, with the trials expected at each rung if the rule keeps 1/eta. Synchronous without a bound on the
   // trials: one pass. At most kPlannedBracketsMax.
   std::vector<PlannedBracket> brackets;
-  std::int64_t brackets_left_out = 0;                // further ones; the totals count them
-  std::optional<int> trials;                         // nothing: until another limit
-  std::int64_t total_resource = 0;                   // over all of them, and of the model
-  std::int64_t model_resource = 0;                   // spent where the sampler's model expects to learn most, whichever trials
-  std::int64_t front_resource = 0;                   // at most on top of it, where first fronts go on (promotion_rule.hpp)
+  std::int64_t brackets_left_out = 0;  // further ones; the totals count them
+  std::optional<int> trials;           // nothing: until another limit
+  std::int64_t total_resource = 0;     // over all of them, and of the model
+  std::int64_t model_resource = 0;     // spent where the sampler's model expects to learn most, whichever trials
+  std::int64_t front_resource = 0;     // at most on top of it, where first fronts go on (promotion_rule.hpp)
+  // At most on top of it, about, where the audit of the rungs (rung_audit.hpp) finds as many of them misleading as it looks at:
+  // new trials then start above those, and each costs more.
+  std::int64_t audit_resource = 0;
   std::int64_t total_resource_without_stopping = 0;  // every trial to max_resource
   bool restarts = false;                             // SchedulerSpec::restarts
+  std::optional<PlannedLearningRate> learning_rate;  // nothing: trials begin anywhere in their domain, and keep theirs
+  double early_work = 1;                             // JobSpec::early_work
   bool exact = true;                                 // false for asynchronous rules: how many go on depends on arrival order
 };
 

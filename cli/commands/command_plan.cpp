@@ -8,7 +8,6 @@
 #include "cli/commands/job_file.hpp"
 #include "cli/format.hpp"
 #include "core/text.hpp"
-#include "scheduler/eta_adaptation.hpp"
 #include "scheduler/forecast.hpp"
 #include "scheduler/plan.hpp"
 
@@ -57,30 +56,15 @@ std::string forecast_text(const Forecast& forecast, const PlanOptions& options, 
                      static_cast<std::int64_t>(forecast.wall_seconds_without_stopping + 0.5));
 }
 
-std::string learning_rate_text(const EtaAdaptation& adaptation) {
-  return fmt::format("new trials begin with {} {:.3g} to {:.3g}, and go on with what their curves call for",
-                     adaptation.parameter(), adaptation.of_new_trials().min, adaptation.of_new_trials().max);
+std::string learning_rate_text(const PlannedLearningRate& rate) {
+  return fmt::format("begin with {} {:.3g} to {:.3g}, and go on with what their curves call for", rate.parameter, rate.min,
+                     rate.max);
 }
 
-}  // namespace
-
-Finished show_plan(Console& console, const PlanOptions& options) {
-  const auto file = read_job_file(options.job_file, options.changes);
-  if (!file) return file.error();
-  const auto checked = check_job_file(*file);
-  if (!checked) return checked.error();
-  for (const Error& warning : checked->warnings) console.note("warning: " + describe(warning));
-  const JobSpec& spec = checked->job.spec;
-  const Plan& plan = checked->job.plan;
-  const std::string& unit = checked->job.resource_name;
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const auto expected = forecast(spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
-  if (console.json()) {
-    Json document = to_json(plan);
-    if (expected && options.seconds_per_unit) document["forecast"] = to_json(*expected);
-    console.print_json(document);
-    return kExitOk;
-  }
+void print_plan(Console& console, const ParsedJob& job, const std::optional<Forecast>& expected, const PlanOptions& options) {
+  const JobSpec& spec = job.spec;
+  const Plan& plan = job.plan;
+  const std::string& unit = job.resource_name;
   console.print_table(plan_table(plan, unit));
   if (plan.brackets_left_out > 0) console.print(fmt::format("and {} more", format_count(plan.brackets_left_out, "bracket")));
   console.field("trials", trials_text(plan));
@@ -91,9 +75,9 @@ Finished show_plan(Console& console, const PlanOptions& options) {
     console.field("",
                   "about twice as much in all where lower rungs mislead, as curves that cross do: more trials go on to see it");
   }
-  if (const std::int64_t most = resource_where_rungs_mislead(spec); most > plan.total_resource) {
+  if (plan.audit_resource > 0) {
     console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
-                                  format_resource(most, unit)));
+                                  format_resource(plan.total_resource + plan.audit_resource, unit)));
   }
   if (plan.front_resource > 0) {
     console.field("", fmt::format("up to about {} where many are the best in one of the objectives: at the end they all go on",
@@ -102,19 +86,38 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");
   if (spec.scheduler.first_resource > 0) {
-    console.field("first trials", fmt::format("of several workers start at {}, until one has come to {}: a third at most",
-                                              format_resource(plan.ladder[0], unit), format_resource(plan.ladder[1], unit)));
+    console.field("at first", fmt::format("trials of several workers start at {}, until one has come to {}: a third at most",
+                                          format_resource(plan.ladder[0], unit), format_resource(plan.ladder[1], unit)));
   }
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
-  const auto adaptation = EtaAdaptation::of(spec);
-  if (plan.ladder.size() > 1 && adaptation) console.field("learning rate", learning_rate_text(*adaptation));
-  if (spec.early_work < 1) {
+  if (plan.learning_rate) console.field("new trials", learning_rate_text(*plan.learning_rate));
+  if (plan.early_work < 1) {
     console.field("", fmt::format("below {} with fewer folds, which takes {} of the time",
-                                  format_resource(spec.scheduler.max_resource, unit), format_percent(spec.early_work, 1)));
+                                  format_resource(spec.scheduler.max_resource, unit), format_percent(plan.early_work, 1)));
   }
   if (expected) console.field("time", forecast_text(*expected, options, unit));
   if (spec.limits.max_runtime_ms)
     console.field("", "the job ends after " + in_seconds(*spec.limits.max_runtime_ms) + " at the latest");
+}
+
+}  // namespace
+
+Finished show_plan(Console& console, const PlanOptions& options) {
+  const auto file = read_job_file(options.job_file, options.changes);
+  if (!file) return file.error();
+  const auto checked = check_job_file(*file);
+  if (!checked) return checked.error();
+  for (const Error& warning : checked->warnings) console.note("warning: " + describe(warning));
+  const ParsedJob& job = checked->job;
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto expected = forecast(job.spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
+  if (console.json()) {
+    Json document = to_json(job.plan);
+    document["forecast"] = to_json(expected);
+    console.print_json(document);
+  } else {
+    print_plan(console, job, expected, options);
+  }
   return kExitOk;
 }
 

@@ -380,8 +380,7 @@ void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
 void Api::forecast_of(std::shared_ptr<const ParsedJob> job, int workers, double seconds_per_unit, const Respond& respond) {
   const auto produce = [job = std::move(job), workers, seconds_per_unit](Reader&, const Sink& sink) -> Result<void> {
     Json json = to_json(job->plan);
-    const auto expected = forecast(job->spec, workers, seconds_per_unit);
-    json["forecast"] = expected ? to_json(*expected) : Json();
+    json["forecast"] = to_json(forecast(job->spec, workers, seconds_per_unit));
     sink(json.dump());
     return {};
   };

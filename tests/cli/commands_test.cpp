@@ -2,8 +2,10 @@
 // finite, text that means harm.
 #include "cli/commands/commands.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -834,9 +836,8 @@ TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
   ASSERT_TRUE(show_plan(console_, {write_job(with("")), 2, 0.5}));
   EXPECT_NE(out_.str().find("0 (s=2)\t9\t3\t1\t243\n"), std::string::npos) << out_.str();  // 9 x 9 + 3 x 27 + 81
   EXPECT_NE(out_.str().find("rungs\teach is a training of its own, from nothing\n"), std::string::npos) << out_.str();
-  EXPECT_NE(
-      out_.str().find("learning rate\tnew trials begin with eta 0.0123 to 0.138, and go on with what their curves call for\n"),
-      std::string::npos)
+  EXPECT_NE(out_.str().find("new trials\tbegin with eta 0.0123 to 0.138, and go on with what their curves call for\n"),
+            std::string::npos)
       << out_.str();
   EXPECT_EQ(err_.str(), "");
   ASSERT_TRUE(show_plan(console_, {write_job(with(R"(, "fidelity": "prefix")")), 2, 0.5}));
@@ -846,6 +847,43 @@ TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
   std::string early = with("");
   ASSERT_TRUE(show_plan(console_, {write_job(early.replace(early.find("\"eta\": 3"), 8, "\"early_end\": true")), 2, 0.5}));
   EXPECT_NE(out_.str().find("less where trainings to the end are ended early"), std::string::npos) << out_.str();
+}
+
+TEST_F(Commands, ThePlanAsJsonHasTheNumbersThatItsTextSays) {
+  const auto planned = [&](const char* job, std::optional<double> seconds_per_unit) {
+    out_.str("");
+    EXPECT_TRUE(show_plan(console_, {write_job(job), 2, seconds_per_unit}));
+    const std::string text = out_.str();
+    out_.str("");
+    EXPECT_TRUE(show_plan(json_console_, {write_job(job), 2, seconds_per_unit}));
+    return std::pair(text, Json::parse(out_.str()));
+  };
+  const char* const command = R"({"name": "p", "objective": {"metric": "m", "goal": "maximize"}, "sampler": {"type": "random"},
+    "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command", "argv": ["true"]},
+    "scheduler": {"type": "auto", "max_resource": 81, "rung_audit": true}, "limits": {"max_trials": 200}})";
+  const auto [text, json] = planned(command, {});
+  const std::int64_t most = json["total_resource"].get<std::int64_t>() + json["audit_resource"].get<std::int64_t>();
+  EXPECT_THAT(text, HasSubstr("\tup to about " + std::to_string(most) + " units if the lower rungs turn out to mislead"));
+  const Json& in_a_row = json["forecast"];
+  EXPECT_THAT(text,
+              HasSubstr("\twith 2 workers as long as " + std::to_string(std::lround(in_a_row["wall_seconds"].get<double>())) +
+                        " units in a row; without early stopping " +
+                        std::to_string(std::lround(in_a_row["wall_seconds_without_stopping"].get<double>())) + " ("));
+  EXPECT_EQ(in_a_row["seconds_per_unit"], 1);
+  EXPECT_EQ(planned(command, 0.5).second["forecast"]["wall_seconds"], in_a_row["wall_seconds"].get<double>() / 2);
+  EXPECT_EQ(json["learning_rate"], Json());
+  const auto [of_trees, trees] = planned(R"({"name": "p", "objective": {"metric": "validation-auc", "goal": "maximize"},
+    "search_space": {"eta": {"type": "float", "min": 0.001, "max": 1, "scale": "log"}},
+    "trainer": {"type": "xgboost", "data": {"train": "t.csv", "label": "y", "folds": {"count": 5, "early": 2}},
+                "parameters": {"objective": "binary:logistic"}},
+    "scheduler": {"type": "asha_delayed", "max_resource": 81}, "limits": {"max_runtime_seconds": 60}})",
+                                         {});
+  const Json& rate = trees["learning_rate"];
+  EXPECT_THAT(of_trees, HasSubstr(fmt::format("begin with {} {:.3g} to {:.3g}, ", rate["parameter"].get<std::string>(),
+                                              rate["min"].get<double>(), rate["max"].get<double>())));
+  EXPECT_THAT(of_trees, HasSubstr(fmt::format("takes {:.0f} % of the time", 100 * trees["early_work"].get<double>())));
+  EXPECT_EQ(trees["forecast"], Json()) << "nobody knows how many trials there will be";
+  EXPECT_THAT(of_trees, Not(HasSubstr("\ntime\t")));
 }
 
 TEST_F(Commands, ThePlanSaysWhatIsLeftOutOfItsTableWhatCostsMoreThanAllAndWhenTimeEnds) {

@@ -464,7 +464,8 @@ TEST(PlanJson, HasThePublishedShape) {
                    {"index": 1, "s": 1, "trimmed": true, "total_resource": 9,
                     "rungs": [{"resource": 3, "trials": 1}, {"resource": 9, "trials": 1}]}],
       "brackets_left_out": 0, "trials": 10, "total_resource": 30, "model_resource": 0, "front_resource": 0,
-      "total_resource_without_stopping": 90, "restarts": false, "exact": true})"));
+      "audit_resource": 0, "total_resource_without_stopping": 90, "restarts": false, "learning_rate": null, "early_work": 1,
+      "exact": true})"));
 }
 
 }  // namespace

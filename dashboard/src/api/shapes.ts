@@ -269,8 +269,11 @@ export interface Plan {
   total_resource: number;
   model_resource: number;
   front_resource: number;
+  audit_resource: number;
   total_resource_without_stopping: number;
   restarts: boolean;
+  learning_rate: { parameter: string; min: number; max: number } | null;
+  early_work: number;
   exact: boolean;
   forecast?: Forecast | null;
   actual?: Rung[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Configuration, Job, Trial } from '../../src/api/shapes.ts';
+import type { Configuration, Job, Plan, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, namedAfter, withField } from '../../src/data/documents.ts';
@@ -8,6 +8,7 @@ import { frontOf } from '../../src/data/front.ts';
 import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
+import { planNotes } from '../../src/data/plan.ts';
 import { rowOfTrial, type Told } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
@@ -23,6 +24,23 @@ test('numbers have the digits that a person needs', () => {
   assert.equal(formatNumber(null), '–');
   assert.ok(Number.isNaN(numberOf('nan')));
   assert.equal(numberOf('-inf'), -Infinity);
+});
+
+test('a plan says what its numbers of trials do not', () => {
+  const plain: Plan = {
+    ladder: [3, 9, 27], brackets: [{ index: 0, s: 2, trimmed: false, rungs: [{ resource: 3, trials: 9 }], total_resource: 60 }], trials: 9,
+    total_resource: 60, model_resource: 0, front_resource: 0, audit_resource: 0, total_resource_without_stopping: 243,
+    restarts: false, learning_rate: null, early_work: 1, exact: false,
+  };
+  assert.deepEqual(planNotes(plain), []);
+  assert.deepEqual(planNotes({ ...plain, audit_resource: 40 }), ['Up to about 100 if the lower rungs turn out to mislead, and new trials start above them.']);
+  assert.deepEqual(planNotes({ ...plain, restarts: true, ladder: [27] }), [], 'one rung begins from nothing in any case');
+  const trees = planNotes({ ...plain, restarts: true, learning_rate: { parameter: 'eta', min: 0.0123456, max: 0.25 }, early_work: 0.4 });
+  assert.deepEqual(trees, [
+    'Each rung is a training of its own, from nothing.',
+    'New trials begin with eta 0.0123456 to 0.25, and go on with what their curves call for.',
+    'Below 27 with fewer folds, which takes 40 % of the time.',
+  ]);
 });
 
 test('ticks have as many digits as tell them apart', () => {

@@ -4,6 +4,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { Plan } from '../../api/shapes.ts';
 import type { ApiError } from '../../api/transport.ts';
 import { formatCount, formatDuration, formatShare } from '../../data/numbers.ts';
+import { planNotes } from '../../data/plan.ts';
 
 const bracketsShown = 12;
 const workersMost = 10_000; // that a forecast is made for
@@ -76,10 +77,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
           <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {formatCount(plan.forecast.workers, 'worker')}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
         </p>
       )}
-      {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice; about twice as much in all where lower rungs mislead, as curves that cross do.</p>}
-      {plan.front_resource > 0 && <p class="muted">Up to about {plan.total_resource + plan.front_resource} where many are the best in one of the objectives: at the end they all go on.</p>}
-      {plan.brackets[0]?.rungs[0]?.trials === 0 && <p class="muted">The first trials of several workers start at {plan.ladder[0]}, until one has come to {plan.ladder[1]}.</p>}
-      {plan.restarts && <p class="muted">Each rung is a training of its own, from nothing.</p>}
+      {planNotes(plan).map((note) => <p class="muted">{note}</p>)}
       <div class="scroll" tabIndex={0} role="region" aria-label="Brackets of the plan">
         <table class="plain">
           <thead><tr><th scope="col">bracket</th>{plan.ladder.map((resource) => <th scope="col" class="number">{resource}</th>)}</tr></thead>
