@@ -102,7 +102,8 @@ Result<views::Summary> Reader::summary(JobId job, JobStanding standing, const Mo
   views::Summary summary;
   summary.job = view_of(row, std::move(standing));
   summary.best = best_of(row, model_path, now);
-  summary.plan = plan_shown(parsed->plan, rungs, open_brackets(connection_, job));
+  const bool many = rungs.size() > kSummaryBracketsMax;  // there are no more brackets than rungs
+  summary.plan = plan_shown(parsed->plan, rungs, many ? open_brackets(connection_, job) : std::set<int>());
   summary.failures = failures(job);
   summary.replicas = replicas(job, *parsed, NonDominated::bests);
   summary.pareto = pareto_front(job, *parsed);
