@@ -110,10 +110,10 @@ Table table_of_costs(const std::vector<ComparedJob>& jobs, Precision precision) 
   return table;
 }
 
-std::vector<Json> documents_of(const std::vector<ComparedJob>& jobs) {
+DocumentComparison documents_compared(const std::vector<ComparedJob>& jobs) {
   std::vector<Json> documents;
   for (const ComparedJob& job : jobs) documents.push_back(job.document);
-  return documents;
+  return compare_documents(documents);
 }
 
 // A value without the others says nothing: what the fields leave of the width is shared.
@@ -124,8 +124,8 @@ std::size_t size_of_values(const std::vector<DocumentDifference>& differences, s
   return std::clamp(width > taken ? (width - taken) / jobs : 0, kValueShownMin, kValueShownMax);
 }
 
-Table table_of_differences(const std::vector<ComparedJob>& jobs, const Terminal& terminal, Precision precision) {
-  const auto differences = document_differences(documents_of(jobs));
+Table table_of_differences(const std::vector<ComparedJob>& jobs, const std::vector<DocumentDifference>& differences,
+                           const Terminal& terminal, Precision precision) {
   const std::size_t size =
       precision == Precision::exact ? std::string::npos : size_of_values(differences, jobs.size(), terminal.width);
   Table table(with_jobs({"field"}, jobs, Align::left, size));
@@ -138,16 +138,11 @@ Table table_of_differences(const std::vector<ComparedJob>& jobs, const Terminal&
   return table;
 }
 
-}  // namespace
-
-std::vector<DocumentDifference> document_differences(const std::vector<Json>& documents) {
-  std::vector<Leaves> all(documents.size());
+// Of each document, by path.
+std::vector<DocumentDifference> differences_of(const std::vector<Leaves>& all) {
   std::set<std::string> paths;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    add_leaves(documents[i], "", all[i]);
-    all[i].erase("name");
-    all[i].erase("warm_start.observations");  // thousands; `warm_start.jobs` says whose
-    for (const auto& [path, value] : all[i]) paths.insert(path);
+  for (const Leaves& leaves : all) {
+    for (const auto& [path, value] : leaves) paths.insert(path);
   }
   std::vector<DocumentDifference> differences;
   for (const std::string& path : paths) {
@@ -165,11 +160,9 @@ std::vector<DocumentDifference> document_differences(const std::vector<Json>& do
   return differences;
 }
 
-std::vector<std::string> masked_fields(const std::vector<Json>& documents) {
+std::vector<std::string> masked_in_several(const std::vector<Leaves>& all) {
   std::map<std::string, std::size_t> masked;
-  for (const Json& document : documents) {
-    Leaves leaves;
-    add_leaves(document, "", leaves);
+  for (const Leaves& leaves : all) {
     for (const auto& [path, value] : leaves) masked[path] += value == kMaskedValue ? 1 : 0;
   }
   std::vector<std::string> fields;
@@ -177,6 +170,18 @@ std::vector<std::string> masked_fields(const std::vector<Json>& documents) {
     if (count > 1) fields.push_back(path);
   }
   return fields;
+}
+
+}  // namespace
+
+DocumentComparison compare_documents(const std::vector<Json>& documents) {
+  std::vector<Leaves> all(documents.size());
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    add_leaves(documents[i], "", all[i]);
+    all[i].erase("name");
+    all[i].erase("warm_start.observations");  // thousands; `warm_start.jobs` says whose
+  }
+  return {differences_of(all), masked_in_several(all)};
 }
 
 std::optional<double> value_at(const BestSoFar& best, double cost) {
@@ -218,15 +223,14 @@ void print_comparison(Console& console, const std::vector<ComparedJob>& jobs) {
     console.print(fmt::format("best {} once so many {} had been trained", first.metric, first.resource_name));
     console.print_table(costs);
   }
-  const Table differences = table_of_differences(jobs, console.terminal(), precision);
+  const auto [differences, masked] = documents_compared(jobs);
   console.print("");
-  const auto masked = masked_fields(documents_of(jobs));
   if (differences.empty()) {
     console.print(
         fmt::format("their documents are the same but for the name{}", masked.empty() ? "" : ", as far as they are shown"));
   } else {
     console.print("where their documents differ");
-    console.print_table(differences);
+    console.print_table(table_of_differences(jobs, differences, console.terminal(), precision));
   }
   if (!masked.empty()) console.note("not shown, so perhaps not the same: " + join(masked, ", "));
 }
@@ -251,8 +255,9 @@ Json comparison_json(const std::vector<ComparedJob>& jobs) {
                     {"training_seconds", job.info.training_seconds},
                     {"best_so_far", std::move(steps)}});
   }
+  const DocumentComparison documents = documents_compared(jobs);
   Json differences = Json::object();
-  for (const DocumentDifference& difference : document_differences(documents_of(jobs))) {
+  for (const DocumentDifference& difference : documents.differences) {
     Json values = Json::array();
     for (const Json& value : difference.values) values.push_back(value.is_discarded() ? Json() : value);
     differences[difference.path] = std::move(values);
@@ -260,7 +265,7 @@ Json comparison_json(const std::vector<ComparedJob>& jobs) {
   return {{"jobs", std::move(list)},
           {"comparable", comparable(jobs)},
           {"differences", std::move(differences)},
-          {"masked", masked_fields(documents_of(jobs))}};
+          {"masked", documents.masked}};
 }
 
 }  // namespace tuneband::cli

@@ -23,11 +23,13 @@ struct DocumentDifference {
   std::vector<Json> values;  // of each document; discarded where it has none
 };
 
-// By path; a list is one value. Names of jobs say nothing and are left out.
-std::vector<DocumentDifference> document_differences(const std::vector<Json>& documents);
+struct DocumentComparison {
+  std::vector<DocumentDifference> differences;  // by path; a list is one value
+  std::vector<std::string> masked;              // in several documents: nobody sees whether they differ
+};
 
-// Those whose values are masked in several documents: nobody sees whether they differ.
-std::vector<std::string> masked_fields(const std::vector<Json>& documents);
+// Names of jobs say nothing and are left out.
+DocumentComparison compare_documents(const std::vector<Json>& documents);
 
 // What was the best once so much had been trained; nothing: no trial had ended with a value.
 std::optional<double> value_at(const BestSoFar& best, double cost);

@@ -112,8 +112,8 @@ TEST(JobComparison, TheBestOfThoseThatCanBeRankedStandsOut) {
 }
 
 TEST(JobComparison, DocumentsThatAreTheSameButForTheNameDifferInNothing) {
-  EXPECT_TRUE(document_differences({Json{{"name", "a"}, {"x", 1}}, Json{{"name", "b"}, {"x", 1}}}).empty());
-  const auto differences = document_differences({Json{{"x", nullptr}}, Json::object(), Json{{"x", nullptr}}});
+  EXPECT_TRUE(compare_documents({Json{{"name", "a"}, {"x", 1}}, Json{{"name", "b"}, {"x", 1}}}).differences.empty());
+  const auto differences = compare_documents({Json{{"x", nullptr}}, Json::object(), Json{{"x", nullptr}}}).differences;
   ASSERT_EQ(differences.size(), 1U) << "null is not the same as nothing";
   EXPECT_TRUE(differences[0].values[1].is_discarded());
 }
