@@ -214,35 +214,6 @@ std::string limits_text(const JobInfo& job) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-namespace {
-
-void print_joined(Console& console, const JoinedReport& joined) {
-  const Json& description = joined.description;
-  const auto value = [&](const char* field) {
-    return format_value(number_from_json(member(description, field)), console.precision());
-  };
-  const bool measured = description.contains("value");
-  if (!console.terminal().interactive) {
-    if (measured) console.field("joined", value("value"));
-    if (description.contains("test_value")) console.field("joined test", value("test_value"));
-    console.field("joined model", joined.path);
-    return;
-  }
-  const Json& members = member(description, "members");
-  const std::string trees = format_count(description.value("trees", 0), "tree");
-  const std::string what = members.size() == 1 ? fmt::format("the model of trial {} alone: no other made it better, {}",
-                                                             integer_of(members[0], "trial"), trees)
-                                               : fmt::format("models of {} of the {} best trials in one, {}", members.size(),
-                                                             description.value("candidates", 0), trees);
-  console.field("joined", measured ? value("value") + "  " + what : what);
-  if (description.contains("test_value"))
-    console.field("",
-                  fmt::format("{} on the test rows; the best trial alone {}", value("test_value"), value("test_value_of_best")));
-  console.field("", joined.path);
-}
-
-}  // namespace
-
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;

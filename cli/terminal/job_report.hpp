@@ -7,14 +7,9 @@
 
 #include "cli/client/api_client.hpp"
 #include "cli/terminal/console.hpp"
+#include "cli/terminal/joined_report.hpp"
 
 namespace tuneband::cli {
-
-// The models of the best trials joined into one.
-struct JoinedReport {
-  Json description;  // as the model's attribute `tuneband_ensemble` has it
-  std::string path;
-};
 
 struct BestReport {
   TrialInfo trial;

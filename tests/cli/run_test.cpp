@@ -498,7 +498,7 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_EQ(predicted.said().find("prediction,probability\n0,0."), 0U) << predicted.said();
   Child shown = start({"ensemble", "trees", "-o", "joined.ubj", "--data-dir", "kept"});
   EXPECT_EQ(shown.wait(), 0);
-  EXPECT_NE(shown.said().find("of the 9 best: "), std::string::npos) << shown.said();
+  EXPECT_NE(shown.said().find("of the 9 best trials in one: "), std::string::npos) << shown.said();
   EXPECT_NE(shown.said().find("model\tjoined.ubj, "), std::string::npos) << shown.said();
   const std::string of_folds = run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
   EXPECT_NE(of_folds.find("\njoined model\t"), std::string::npos) << of_folds;
