@@ -10,12 +10,13 @@ void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
   PredictOptions& options = arguments.predict;
   const auto with_job =
       with_server(arguments, [&](Session session) { return cli::predict(&session.api, session.console, options); });
+  const auto with_model = [&options, with_job](Console& console) -> Finished {
+    const auto file = names_model_file(options);
+    if (!file) return file.error();
+    return *file ? cli::predict(nullptr, console, options) : with_job(console);
+  };
   auto* predict = add_command(app, chosen, "predict", "What the model of a job's best trial says of new rows, as CSV",
-                              [&options, with_job](Console& console) -> Finished {
-                                const auto file = names_model_file(options);
-                                if (!file) return file.error();
-                                return *file ? cli::predict(nullptr, console, options) : with_job(console);
-                              });
+                              without_json("CSV", with_model));
   predict->add_option("JOB", options.from, "The job's name or number, or a model file")->required();
   predict->add_option("DATA", options.data, "CSV with the columns of the features, or LibSVM as the model was trained on")
       ->required()

@@ -8,6 +8,13 @@ CLI::App* add_command(CLI::App& app, Command& chosen, const std::string& name, c
   return sub;
 }
 
+Command without_json(const std::string& output, Command command) {
+  return [output, command = std::move(command)](Console& console) -> Finished {
+    if (console.json()) return bad_input("is not for this command, which prints " + output, "--json", "leave it out");
+    return command(console);
+  };
+}
+
 void add_job(CLI::App* command, std::string& job) {
   command->add_option("JOB", job, "The job's name or number")->required()->check(command_line::not_empty());
 }

@@ -75,6 +75,9 @@ Command with_server(const Arguments& arguments, Function function) {
   };
 }
 
+// A command whose output is none that --json could change: it is refused rather than passed over.
+Command without_json(const std::string& output, Command command);
+
 // The one that the command line names becomes `chosen`.
 CLI::App* add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& about, Command command);
 

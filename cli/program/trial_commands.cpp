@@ -21,13 +21,13 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(explain, arguments.job);
   add_trial(explain, arguments.trial);
 
-  auto* logs =
-      add_command(app, chosen, "logs", "What a trial printed", with_server(arguments, [&](Session session) {
-                    if (arguments.logs.follow && !arguments.data_dir.empty()) {
-                      return Finished(bad_input("is for logs of a server that runs", "--follow", "leave it out with --data-dir"));
-                    }
-                    return show_log(session, arguments.logs);
-                  }));
+  const auto show = with_server(arguments, [&](Session session) {
+    if (arguments.logs.follow && !arguments.data_dir.empty()) {
+      return Finished(bad_input("is for logs of a server that runs", "--follow", "leave it out with --data-dir"));
+    }
+    return show_log(session, arguments.logs);
+  });
+  auto* logs = add_command(app, chosen, "logs", "What a trial printed", without_json("a log as it is", show));
   add_job(logs, arguments.logs.job);
   add_trial(logs, arguments.logs.trial);
   logs->add_flag("-f,--follow", arguments.logs.follow, "Go on until the trial ends");

@@ -39,8 +39,8 @@ void add_completion(CLI::App& app, Command& chosen, Arguments& arguments) {
     console.pass_on(command_line::completion(app, shell, jobs));
     return kExitOk;
   };
-  auto* completion =
-      add_command(app, chosen, "completion", "Print what lets a shell complete these commands (docs/server.md)", print);
+  auto* completion = add_command(app, chosen, "completion", "Print what lets a shell complete these commands (docs/server.md)",
+                                 without_json("words of a shell", print));
   completion->add_option("SHELL", arguments.shell, "The shell")
       ->required()
       ->check(command_line::one_of_words({"bash", "zsh", "fish"}));

@@ -74,6 +74,15 @@ TEST(Program, AValueThatIsNoneSaysWhatWasExpected) {
             "tuneband-worker: --threads: expected a whole number from 1 to 1024, got x (see tuneband-worker --help)\n");
 }
 
+TEST(Program, JsonIsRefusedWhereACommandPrintsNone) {
+  for (const auto& [command, output] :
+       {std::pair("logs job 3", "a log as it is"), {"predict job /dev/null", "CSV"}, {"completion bash", "words of a shell"}}) {
+    const Ran ran = run_tuneband(std::string("--json --server http://127.0.0.1:1 ") + command);
+    EXPECT_EQ(ran.status, 2) << command;
+    EXPECT_EQ(ran.output, std::string("tuneband: --json: is not for this command, which prints ") + output + " (leave it out)\n");
+  }
+}
+
 // A variable of a script that was not set would have another server's jobs shown.
 TEST(Program, ADirectoryWithoutANameIsRefused) {
   for (const char* arguments : {"--data-dir '' list", "--data-dir '' run x.json", "run x.json --data-dir ''",
