@@ -278,6 +278,8 @@ void print_failures(Console& console, const JobInfo& job, const std::vector<Fail
       if (!told) print_sentences(console, {sentence});
     }
   }
+  if (!failures.empty() && console.terminal().interactive)
+    console.field("", console.command(fmt::format("logs {} {}", job.name, failures.front().example)) + " shows what it printed");
 }
 
 void print_crowded_bounds(Console& console, const std::vector<CrowdedBoundInfo>& bounds) {

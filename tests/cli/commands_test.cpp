@@ -268,6 +268,15 @@ TEST_F(Commands, DescribeSaysOnceInWordsWithWhatAJobFailed) {
   EXPECT_THAT(described_as("completed", message), HasSubstr(line));
 }
 
+TEST_F(Commands, InATerminalDescribeSaysWhichLogShowsAFailure) {
+  const std::string command = "logs direct-marketing " + example_summary()["failures"][0]["example"].dump();
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr(command)));
+  Console terminal(Terminal{.seen = true, .interactive = true}, out_, err_, false);
+  ASSERT_TRUE(describe_job({api_, terminal}, "direct-marketing"));
+  EXPECT_THAT(out_.str(), HasSubstr("`tuneband " + command + "` shows what it printed\n"));
+}
+
 TEST_F(Commands, DescribeTellsTheConstraintsAndHowManyTrialsMeetThem) {
   const auto describe_with = [&](const char* state, const char* costs, bool best) {
     Json job = job_of_two_objectives();
