@@ -24,12 +24,6 @@ Cell state_cell(const std::string& state) {
 
 std::string or_dash(const std::optional<std::int64_t>& number) { return number ? std::to_string(*number) : "-"; }
 
-Json array_of(const std::vector<Json>& items) {
-  Json array = Json::array();
-  for (const Json& item : items) array.push_back(item);
-  return array;
-}
-
 Finished patch_job(Session session, const std::string& job, const Json& changes) {
   const auto answer = session.api.patch(job_path(job), changes.dump());
   if (!answer) return answer.error();
@@ -51,7 +45,7 @@ Finished list_jobs(Session session, const ListOptions& options) {
   const auto items = session.api.get_list(target, "jobs", options.limit);
   if (!items) return items.error();
   if (session.console.json()) {
-    session.console.print_json({{"jobs", array_of(*items)}});
+    session.console.print_json({{"jobs", *items}});
     return kExitOk;
   }
   Table table({{"id", Align::right},
@@ -81,7 +75,8 @@ Finished list_jobs(Session session, const ListOptions& options) {
 Finished describe_job(Session session, const std::string& job, bool plot) {
   if (session.console.json()) {
     if (plot)
-      return bad_input("is for eyes, and --json for programs", "--plot", "`compare JOB --json` has the best so far in numbers");
+      return bad_input("is for eyes, and --json for programs", "--plot",
+                       session.console.command("export " + job + " --json") + " has the best so far in numbers");
     const auto printed = print_result_json(session.api, session.console, job);
     if (!printed) return printed.error();
     return kExitOk;

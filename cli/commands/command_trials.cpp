@@ -78,9 +78,7 @@ Finished list_trials(Session session, const TrialsOptions& options) {
   const auto items = session.api.get_list(job_path(options.job) + "/trials?" + query, "trials", options.limit);
   if (!items) return items.error();
   if (session.console.json()) {
-    Json trials = Json::array();
-    for (const Json& item : *items) trials.push_back(item);
-    session.console.print_json({{"trials", std::move(trials)}});
+    session.console.print_json({{"trials", *items}});
     return kExitOk;
   }
   std::vector<TrialInfo> trials;

@@ -341,6 +341,7 @@ TEST_F(Commands, DescribeInJsonIsTheSummaryWithTheDocument) {
   const auto plotted = describe_job({api_, json_console_}, "7", true);
   ASSERT_FALSE(plotted);
   EXPECT_EQ(plotted.error().errors[0].path, "--plot");
+  EXPECT_EQ(plotted.error().errors[0].hint, "`tuneband export 7 --json` has the best so far in numbers");
 }
 
 // What a terminal would act on, in what a command has printed.
