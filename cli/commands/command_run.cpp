@@ -13,6 +13,7 @@
 #include "cli/commands/watch.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/job_report.hpp"
+#include "core/shell_word.hpp"
 
 namespace tuneband::cli {
 
@@ -182,6 +183,16 @@ void remove_made(const RunDirectory& directory) {
   if (directory.made) std::filesystem::remove_all(directory.path, ignored);
 }
 
+// What it has decided is on disk: another server goes on from there.
+Failure server_went_away(const std::string& log_file, const std::string& dir, const RunOptions& options) {
+  std::error_code ignored;
+  const std::string how = options.data_dir.empty() ? " with --data-dir " + shell_word(dir) : "";
+  const std::string hint = std::filesystem::exists(log_file, ignored)
+                               ? fmt::format("see {}; the same command{} goes on with the job", log_file, how)
+                               : dir + " is not there any more";
+  return {{{ErrorCode::unavailable, "the private server went away", "", hint}}, kExitUnreachable};
+}
+
 void wait_for_interrupt(const Interrupts& interrupts) {
   while (!interrupts.came()) {
     pollfd interrupted{interrupts.fd(), POLLIN, 0};
@@ -217,8 +228,7 @@ Finished run_job(Console& console, const RunOptions& options) {
   auto finished = run_on({*api, console}, {*file, checked->job.spec, directory->path}, options, interrupts, submitted);
   const bool refused = !submitted && !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {
-    return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},
-                   kExitUnreachable};
+    return server_went_away((*server)->log_file(), directory->path, options);
   }
   if (!refused && !console.json()) console.field("kept in", directory->path);
   if (options.keep && !refused && !interrupts.came()) {

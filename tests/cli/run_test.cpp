@@ -179,6 +179,12 @@ class Run : public testing::Test {
 constexpr const char* kTwoSteps = "echo step=1 loss={x}; echo step=2 loss={x}";
 constexpr const char* kHangsAfterOneStep = "echo step=1 loss={x}; exec sleep 1000";
 
+// The process of the server that has this data directory.
+pid_t server_of(const std::string& data_dir) {
+  std::ifstream address(data_dir + "/server.json");
+  return Json::parse(address)["pid"].get<pid_t>();
+}
+
 // Drawn text without escape sequences, line by line.
 std::vector<std::string> screen_lines(const std::string& said) {
   std::vector<std::string> lines(1);
@@ -290,6 +296,22 @@ TEST_F(Run, AnInterruptInADirectoryOfTheUsersSaysHowLongTheJobCanGoOn) {
   EXPECT_NE(notes().find("the same command goes on with the job, which ends 2 h 00 min after its submission at the latest\n"),
             std::string::npos)
       << notes();
+}
+
+TEST_F(Run, WhoseServerIsKilledSaysHowItGoesOn) {
+  const std::string kept = directory_ + "/tuneband-runs/steps";
+  for (const bool gone : {false, true}) {
+    Child child = start({"run", write_job(kHangsAfterOneStep, {{"max_trials", 1}}), "--workers", "1"});
+    ASSERT_TRUE(child.read_until("best ")) << child.said();
+    ASSERT_EQ(kill(server_of(kept), SIGKILL), 0);
+    if (gone) fs::rename(kept, directory_ + "/elsewhere");
+    EXPECT_EQ(child.wait(), kExitUnreachable);
+    const std::string hint =
+        gone ? kept + " is not there any more"
+             : "see " + kept + "/server.log; the same command with --data-dir " + kept + " goes on with the job";
+    EXPECT_NE(notes().find("the private server went away (" + hint + ")\n"), std::string::npos) << notes();
+    fs::remove_all(kept);
+  }
 }
 
 TEST_F(Run, ATerminalGetsAViewThatFitsItAndItsCursorBack) {
@@ -599,10 +621,9 @@ TEST_F(Run, ADirectoryIsLookedAtBesideItsServerAndWithTheLogOfOneThatWasKilled) 
     seen = list.said();
   }
   ASSERT_NE(seen.find("\tsteps\trunning\t"), std::string::npos) << seen;
-  std::ifstream address(directory_ + "/kept/server.json");
-  const pid_t server = Json::parse(address)["pid"].get<pid_t>();
-  ASSERT_EQ(kill(server, SIGKILL), 0);
-  running.wait();
+  ASSERT_EQ(kill(server_of(directory_ + "/kept"), SIGKILL), 0);
+  EXPECT_EQ(running.wait(), kExitUnreachable);
+  EXPECT_NE(notes().find("/server.log; the same command goes on with the job)\n"), std::string::npos) << notes();
   ASSERT_GT(fs::file_size(directory_ + "/kept/tuneband.db-wal"), 0);
   Child after = start({"list", "--data-dir", "kept"});
   EXPECT_EQ(after.wait(), 0);
