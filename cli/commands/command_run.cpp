@@ -180,7 +180,10 @@ Outcome<std::optional<int>> workers_for(const JobSpec& spec, const RunOptions& o
 // Of a run of which nothing came.
 void remove_made(const RunDirectory& directory) {
   std::error_code ignored;  // what is left of an empty run harms nobody
-  if (directory.made) std::filesystem::remove_all(directory.path, ignored);
+  if (!directory.made) return;
+  std::filesystem::remove_all(directory.path, ignored);
+  const auto above = std::filesystem::path(directory.path).parent_path();
+  if (above.filename() == kRunsDir) std::filesystem::remove(above, ignored);  // where there is no other run
 }
 
 // What it has decided is on disk: another server goes on from there.

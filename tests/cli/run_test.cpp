@@ -234,6 +234,17 @@ TEST_F(Run, ARefusedJobHasStatusTwoAndLeavesNothingBehind) {
   EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
 }
 
+TEST_F(Run, AJobThatTheServerRefusesLeavesNothingBehindButEarlierRuns) {
+  const std::string job = write_trees();
+  ASSERT_TRUE(fs::remove(directory_ + "/rows.csv"));
+  EXPECT_EQ(start({"run", job}).wait(), 2);
+  EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs"));
+  fs::create_directories(directory_ + "/tuneband-runs/earlier");
+  EXPECT_EQ(start({"run", job}).wait(), 2);
+  EXPECT_TRUE(fs::exists(directory_ + "/tuneband-runs/earlier"));
+  EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/trees"));
+}
+
 TEST_F(Run, AJobThatNeedsMoreWorkersThanItIsGivenEndsWithThatSentence) {
   write_job(kTwoSteps, {{"max_trials", 2}});
   std::ifstream written(directory_ + "/job.json");
