@@ -179,16 +179,18 @@ const Json* ObjectReader::find(const std::string& field) {
   return found == object_->end() ? nullptr : &*found;
 }
 
-const Json* ObjectReader::require(const std::string& field) {
+const Json* ObjectReader::require(const std::string& field, const std::string& expected) {
   require_present(field);
-  return find(field);
+  return find_or_report(field, expected);
 }
 
-void ObjectReader::require_present(const std::string& field) {
-  if (object_ == nullptr || find(field) != nullptr) return;
+const Json* ObjectReader::find_or_report(const std::string& field, const std::string& expected) {
+  const Json* value = find(field);
+  if (object_ == nullptr || value != nullptr || required_.erase(field) == 0) return value;
   const bool is_elsewhere = std::any_of(elsewhere_.begin(), elsewhere_.end(),
                                         [&](const auto& name) { return name.second == field && object_->contains(name.first); });
-  if (!is_elsewhere) diagnostics_.error(path_to(field), "is missing");  // else finish() tells
+  if (!is_elsewhere) diagnostics_.error(path_to(field), "is missing", "expected " + expected);  // else finish() tells
+  return nullptr;
 }
 
 void ObjectReader::expected(const std::string& field, const std::string& what, const Json& got) {
@@ -196,9 +198,9 @@ void ObjectReader::expected(const std::string& field, const std::string& what, c
 }
 
 std::optional<double> ObjectReader::number(const std::string& field, NumberRange range) {
-  const Json* value = find(field);
-  if (value == nullptr) return std::nullopt;
   const std::string what = "a number" + range_text(range.min, range.max, range.min_excluded, range.max_excluded);
+  const Json* value = find_or_report(field, what);
+  if (value == nullptr) return std::nullopt;
   if (!value->is_number()) {
     expected(field, what, *value);
     return std::nullopt;
@@ -214,9 +216,9 @@ std::optional<double> ObjectReader::number(const std::string& field, NumberRange
 }
 
 std::optional<std::int64_t> ObjectReader::integer(const std::string& field, IntegerRange range) {
-  const Json* value = find(field);
-  if (value == nullptr) return std::nullopt;
   const std::string what = "an integer" + range_text(range);
+  const Json* value = find_or_report(field, what);
+  if (value == nullptr) return std::nullopt;
   bool readable = value->is_number_integer();
   if (value->is_number_unsigned() &&
       value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
@@ -231,20 +233,22 @@ std::optional<std::int64_t> ObjectReader::integer(const std::string& field, Inte
 }
 
 std::optional<bool> ObjectReader::boolean(const std::string& field) {
-  const Json* value = find(field);
+  const char* what = "true or false";
+  const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
   if (!value->is_boolean()) {
-    expected(field, "true or false", *value);
+    expected(field, what, *value);
     return std::nullopt;
   }
   return value->get<bool>();
 }
 
 std::optional<std::string> ObjectReader::text(const std::string& field, TextRange range) {
-  const Json* value = find(field);
+  const char* what = "a text";
+  const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
   if (!value->is_string()) {
-    expected(field, "a text", *value);
+    expected(field, what, *value);
     return std::nullopt;
   }
   const auto& text = value->get_ref<const std::string&>();
@@ -257,7 +261,7 @@ std::optional<std::string> ObjectReader::text(const std::string& field, TextRang
 }
 
 std::optional<std::size_t> ObjectReader::word(const std::string& field, const std::vector<std::string>& words) {
-  const Json* value = find(field);
+  const Json* value = find_or_report(field, one_of(words));
   if (value == nullptr) return std::nullopt;
   if (value->is_string()) {
     const auto& text = value->get_ref<const std::string&>();

@@ -79,8 +79,8 @@ class ObjectReader {
   ObjectReader(const Json& value, std::string path, Diagnostics& diagnostics);
 
   bool has(const std::string& field);
-  const Json* find(const std::string& field);     // nothing said when it is missing
-  const Json* require(const std::string& field);  // missing: reported
+  const Json* find(const std::string& field);                                  // nothing said when it is missing
+  const Json* require(const std::string& field, const std::string& expected);  // missing: reported, as what was expected
   const std::string& path() const { return path_; }
   std::string path_to(std::string_view field) const { return join_path(path_, field); }
   Diagnostics& diagnostics() { return diagnostics_; }
@@ -97,8 +97,8 @@ class ObjectReader {
   bool boolean_or(const std::string& field, bool fallback);
   std::string text_or(const std::string& field, std::string fallback, TextRange range = {});
 
-  // Reports a field that is missing. For fields read by the optional calls above.
-  void require_present(const std::string& field);
+  // The calls above report the field where it is missing, with what they expect. Said before the field is read.
+  void require_present(const std::string& field) { required_.insert(field); }
 
   // `names` are what other tools call `field`: finish() tells whoever writes one of them, in place of "is missing". Said before
   // the field is read.
@@ -109,11 +109,14 @@ class ObjectReader {
 
  private:
   void expected(const std::string& field, const std::string& what, const Json& got);
+  // nullptr: it is missing, which is reported where it is required.
+  const Json* find_or_report(const std::string& field, const std::string& expected);
 
   const Json* object_ = nullptr;
   std::string path_;
   Diagnostics& diagnostics_;
   std::set<std::string> known_;
+  std::set<std::string> required_;                // and not yet reported
   std::map<std::string, std::string> elsewhere_;  // other tools' names of fields, and what they are here
 };
 

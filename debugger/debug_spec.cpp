@@ -89,12 +89,12 @@ std::vector<std::string> read_argv(ObjectReader& reader, Diagnostics& diagnostic
   constexpr std::size_t kArgumentsMax = 100;
   constexpr std::size_t kArgumentSizeMax = 4096;
   std::vector<std::string> argv;
-  reader.require_present("argv");
-  const Json* json = reader.find("argv");
+  constexpr char kExpected[] = "an array of a program and its arguments";
+  const Json* json = reader.require("argv", kExpected);
   if (json == nullptr) return argv;
   const std::string path = reader.path_to("argv");
   if (!json->is_array() || json->empty() || json->size() > kArgumentsMax) {
-    diagnostics.error(path, "expected an array of a program and its arguments, got " + excerpt(*json));
+    diagnostics.error(path, std::string("expected ") + kExpected + ", got " + excerpt(*json));
     return argv;
   }
   for (std::size_t i = 0; i < json->size(); ++i) {

@@ -15,12 +15,13 @@ constexpr std::size_t kMissingTextsMax = 1000;
 constexpr std::size_t kMissingTextSizeMax = 1000;  // bytes
 constexpr std::size_t kTrainFilesMax = 10'000;
 constexpr const char* kNameTheFiles = "name the file in it, or a list of files";
+constexpr const char* kColumnExpected = "a column, by name or by number from 0";
 
 // A text or a whole number: columns go by name or by number.
 std::optional<std::string> column_from(const Json& value, const std::string& path, Diagnostics& diagnostics) {
   if (value.is_number_integer() && value >= 0) return value.dump();
   if (value.is_string() && !value.get_ref<const std::string&>().empty()) return value.get<std::string>();
-  diagnostics.error(path, "expected a column, by name or by number from 0, got " + excerpt(value));
+  diagnostics.error(path, std::string("expected ") + kColumnExpected + ", got " + excerpt(value));
   return std::nullopt;
 }
 
@@ -91,13 +92,14 @@ std::string checked_path(const Json& json, const std::string& path, Diagnostics&
 
 // A path, or an array of them.
 std::vector<std::string> read_train(ObjectReader& data) {
-  const Json* json = data.require("train");
+  const std::string expected = "a path or an array of 1 to " + std::to_string(kTrainFilesMax) + " paths";
+  const Json* json = data.require("train", expected);
   if (json == nullptr) return {};
   const std::string path = data.path_to("train");
   if (!json->is_array()) return {read_path(data, "train")};
   std::vector<std::string> files;
   if (json->empty() || json->size() > kTrainFilesMax) {
-    data.diagnostics().error(path, "expected a path or an array of 1 to " + std::to_string(kTrainFilesMax) + " paths");
+    data.diagnostics().error(path, "expected " + expected);
   } else {
     for (std::size_t i = 0; i < json->size(); ++i)
       files.push_back(checked_path((*json)[i], join_path(path, i), data.diagnostics()));
@@ -197,7 +199,7 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
   if (!usable_delimiter(data.delimiter)) {
     diagnostics.error(reader.path_to("delimiter"), "expected a character like , or ; or a tab, got " + excerpt(delimiter));
   }
-  if (const Json* label = reader.require("label")) {
+  if (const Json* label = reader.require("label", kColumnExpected)) {
     data.label = column_from(*label, reader.path_to("label"), diagnostics).value_or("");
   }
   if (const Json* positive = reader.find("positive")) {
@@ -241,7 +243,7 @@ void refuse_csv_fields(ObjectReader& reader) {
 
 DataSpec read_data(ObjectReader& trainer) {
   DataSpec data;
-  const Json* json = trainer.require("data");
+  const Json* json = trainer.require("data", "an object with `train`, the path of a file, and what it needs");
   if (json == nullptr) return data;
   ObjectReader reader(*json, trainer.path_to("data"), trainer.diagnostics());
   data.train = read_train(reader);

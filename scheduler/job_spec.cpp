@@ -42,15 +42,14 @@ void name_elsewhere(ObjectReader& reader) {
 }
 
 std::string read_name(ObjectReader& reader) {
-  reader.require_present("name");
+  const std::string expected =
+      "up to " + std::to_string(kJobNameSizeMax) + " letters, digits, `.`, `_` and `-`, beginning with a letter, a digit or `_`";
+  if (reader.require("name", expected) == nullptr) return "";
   const auto name = reader.text("name");
   if (!name) return "";
   if (valid_job_name(*name)) return *name;
   const bool digits = std::all_of(name->begin(), name->end(), [](char c) { return c >= '0' && c <= '9'; });
-  reader.diagnostics().error(reader.path_to("name"),
-                             "expected up to " + std::to_string(kJobNameSizeMax) +
-                                 " letters, digits, `.`, `_` and `-`, beginning with a letter, a digit or `_`, got " +
-                                 excerpt(*name),
+  reader.diagnostics().error(reader.path_to("name"), "expected " + expected + ", got " + excerpt(*name),
                              digits ? "a name of digits alone would look like a job's id" : "");
   return "";
 }
@@ -221,10 +220,12 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   name_elsewhere(reader);
   spec.name = read_name(reader);
   read_objectives(reader, spec);
-  if (const Json* space = reader.require("search_space")) {
+  if (const Json* space = reader.require(
+          "search_space",
+          "an object of hyperparameters by name, like {\"eta\": {\"type\": \"float\", \"min\": 0.01, \"max\": 1}}")) {
     spec.search_space = SearchSpace::parse(*space, "search_space", diagnostics);
   }
-  if (const Json* trainer = reader.require("trainer")) {
+  if (const Json* trainer = reader.require("trainer", "an object with the `type`, `xgboost` or `command`, and its fields")) {
     ObjectReader only_an_object(*trainer, "trainer", diagnostics);
     spec.trainer = *trainer;
     read_replicas(*trainer, spec, diagnostics);
@@ -236,7 +237,8 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   if (const Json* candidates = reader.find("candidates")) {
     spec.candidates = read_candidates(*candidates, spec.search_space, diagnostics);
   }
-  if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
+  if (const Json* scheduler = reader.require("scheduler", "an object with `max_resource`, what a full training takes"))
+    spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
   spec.scheduler.restarts = rungs_restart(spec.trainer);
   if (const Json* debug = reader.find("debug")) read_debug(*debug, spec, diagnostics);
   if (trains_xgboost(spec.trainer)) {

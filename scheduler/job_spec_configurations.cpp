@@ -64,7 +64,8 @@ std::vector<PriorObservation> read_priors(const Json& json, const std::string& p
     const std::string at = join_path(path, i);
     ObjectReader reader(json[i], at, diagnostics);
     PriorObservation prior;
-    if (const Json* configuration = reader.require("configuration"); configuration != nullptr && configuration->is_object()) {
+    if (const Json* configuration = reader.require("configuration", "an object of values by name");
+        configuration != nullptr && configuration->is_object()) {
       for (const auto& [name, value] : configuration->items()) {
         if (const auto known = value_from_json(value)) prior.configuration[name] = *known;
       }
@@ -129,8 +130,9 @@ void read_warm_start(const Json& json, JobSpec& spec, Diagnostics& diagnostics) 
     return;
   }
   ObjectReader reader(json, "warm_start", diagnostics);
-  if (const Json* jobs = reader.require("jobs")) spec.warm_start = read_job_names(*jobs, reader.path_to("jobs"), diagnostics);
-  if (const Json* observations = reader.require("observations")) {
+  if (const Json* jobs = reader.require("jobs", "an array of names of jobs"))
+    spec.warm_start = read_job_names(*jobs, reader.path_to("jobs"), diagnostics);
+  if (const Json* observations = reader.require("observations", "an array of results")) {
     spec.priors = read_priors(*observations, reader.path_to("observations"), diagnostics);
   }
   reader.finish();

@@ -71,7 +71,7 @@ void read_objectives(ObjectReader& reader, JobSpec& spec) {
   Diagnostics& diagnostics = reader.diagnostics();
   const Json* several = reader.find("objectives");
   if (several == nullptr) {
-    const Json* one = reader.require("objective");
+    const Json* one = reader.require("objective", "an object with `metric` and `goal`");
     if (one != nullptr) spec.objective = read_objective(*one, "objective", spec.constraints, diagnostics);
     return;
   }

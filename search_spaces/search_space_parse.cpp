@@ -158,7 +158,7 @@ std::optional<std::vector<Value>> read_values(const Json& list, const std::strin
 }
 
 std::optional<CategoricalDomain> read_categorical(ObjectReader& reader) {
-  const Json* list = reader.require("values");
+  const Json* list = reader.require("values", "a list of values");
   if (list == nullptr) return std::nullopt;
   auto values = read_values(*list, reader.path_to("values"), reader.diagnostics());
   const bool ordered = reader.boolean("ordered").value_or(false);
@@ -167,7 +167,7 @@ std::optional<CategoricalDomain> read_categorical(ObjectReader& reader) {
 }
 
 std::optional<FixedDomain> read_fixed(ObjectReader& reader) {
-  const Json* json = reader.require("value");
+  const Json* json = reader.require("value", kScalarWanted);
   if (json == nullptr) return std::nullopt;
   auto value = read_scalar(*json, reader.path_to("value"), reader.diagnostics());
   if (!value) return std::nullopt;

@@ -71,7 +71,7 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
   if (!asked) return respond->reply(error_reply(asked.error()));
   std::vector<debugger::RuleSpec> rules;
   ObjectReader reader(*asked, "", diagnostics);
-  const Json* list = reader.require("rules");
+  const Json* list = reader.require("rules", "an array of rules");
   reader.finish();
   if (list != nullptr) rules = debugger::parse_rules(*list, "rules", diagnostics);
   for (std::size_t i = 0; i < rules.size(); ++i) {

@@ -52,7 +52,7 @@ std::optional<RecordedProcess> read_recorded_process(const std::string& file) {
   recorded.program = reader.text_or("program", "");
   recorded.worker_id = reader.text_or("worker_id", "", {0, 1000});
   recorded.version = reader.text_or("version", "");
-  if (const Json* arguments = reader.require("arguments"); arguments != nullptr && arguments->is_array()) {
+  if (const Json* arguments = reader.require("arguments", "an array of texts"); arguments != nullptr && arguments->is_array()) {
     for (const Json& argument : *arguments) recorded.arguments.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }
   return faults.ok() && recorded.pid > 0 ? std::optional(recorded) : std::nullopt;

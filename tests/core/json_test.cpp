@@ -207,7 +207,7 @@ TEST_F(ObjectReading, TellsWhatANameOfOtherToolsIsHere) {
   ObjectReader reader(json, "trainer", diagnostics);
   reader.also_called("argv", {"command", "cmd"});
   reader.also_called("environment", {"env"});
-  EXPECT_EQ(reader.require("argv"), nullptr);
+  EXPECT_EQ(reader.require("argv", "texts"), nullptr);
   reader.finish();
   EXPECT_EQ(only_fault(), "trainer.cmd: is written as `argv` here");
 }
@@ -217,8 +217,8 @@ TEST_F(ObjectReading, AFieldIsMissingWhereAnotherOneGoesByAnotherName) {
   ObjectReader reader(json, "trainer", diagnostics);
   reader.also_called("argv", {"command", "cmd"});
   reader.also_called("environment", {"env"});
-  EXPECT_EQ(reader.require("argv"), nullptr);
-  EXPECT_EQ(only_fault(), "trainer.argv: is missing");
+  EXPECT_EQ(reader.require("argv", "texts"), nullptr);
+  EXPECT_EQ(only_fault(), "trainer.argv: is missing (expected texts)");
 }
 
 TEST_F(ObjectReading, NamesSomeOfManyUnknownFieldsAndCountsTheRest) {
@@ -234,14 +234,37 @@ TEST_F(ObjectReading, NamesSomeOfManyUnknownFieldsAndCountsTheRest) {
 TEST_F(ObjectReading, ReportsAMissingFieldOnce) {
   const Json json = Json::object();
   ObjectReader reader(json, "objective", diagnostics);
-  EXPECT_EQ(reader.require("metric"), nullptr);
-  EXPECT_EQ(only_fault(), "objective.metric: is missing");
+  EXPECT_EQ(reader.require("metric", "a name"), nullptr);
+  EXPECT_EQ(reader.text("metric"), std::nullopt);
+  EXPECT_EQ(only_fault(), "objective.metric: is missing (expected a name)");
+}
+
+TEST_F(ObjectReading, SaysOfAMissingFieldWhatItsReadExpects) {
+  const Json json = Json::object();
+  ObjectReader reader(json, "", diagnostics);
+  for (const char* field : {"number", "integer", "boolean", "text", "word"}) reader.require_present(field);
+  EXPECT_TRUE(diagnostics.ok()) << "it is the read that tells";
+  reader.number("number", {.min = 0, .max = 1, .max_excluded = true});
+  reader.integer("integer", {.min = 1});
+  reader.boolean("boolean");
+  reader.text("text");
+  reader.word("word", {"log", "linear"});
+  reader.number("optional");
+  std::vector<std::string> faults;
+  for (const Error& fault : diagnostics.errors()) faults.push_back(describe(fault));
+  EXPECT_EQ(faults, (std::vector<std::string>{
+                        "number: is missing (expected a number between 0 and 1 (excluded))",
+                        "integer: is missing (expected an integer of at least 1)",
+                        "boolean: is missing (expected true or false)",
+                        "text: is missing (expected a text)",
+                        "word: is missing (expected one of \"log\" and \"linear\")",
+                    }));
 }
 
 TEST_F(ObjectReading, SaysOnlyOnceThatItIsNotAnObject) {
   const Json json = 3;
   ObjectReader reader(json, "limits", diagnostics);
-  reader.require("a");
+  reader.require("a", "anything");
   reader.require_present("b");
   EXPECT_EQ(reader.integer("c"), std::nullopt);
   reader.finish();

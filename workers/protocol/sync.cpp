@@ -129,7 +129,7 @@ debugger::Finding read_finding(const Json& json, const std::string& path, Diagno
   if (const auto mode = reader.word("mode", debugger::mode_names())) finding.mode = static_cast<debugger::Mode>(*mode);
   finding.step = required_integer(reader, "step", kNotNegative);
   const auto number = [&](const std::string& field) {
-    const Json* value = reader.require(field);
+    const Json* value = reader.require(field, "a number");
     const auto read = value == nullptr ? std::nullopt : number_from_json(*value);
     if (value != nullptr && !read) diagnostics.error(reader.path_to(field), "expected a number, got " + excerpt(*value));
     return read.value_or(0);
@@ -182,7 +182,7 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
 }
 
 std::uint64_t read_seed(ObjectReader& reader) {
-  const Json* seed = reader.require("seed");
+  const Json* seed = reader.require("seed", "an integer of at least 0");
   if (seed == nullptr) return 0;
   if (!seed->is_number_unsigned()) {
     reader.diagnostics().error(reader.path_to("seed"), "expected an integer of at least 0, got " + excerpt(*seed));
@@ -192,7 +192,7 @@ std::uint64_t read_seed(ObjectReader& reader) {
 }
 
 Json required_object(ObjectReader& reader, const std::string& field) {
-  const Json* value = reader.require(field);
+  const Json* value = reader.require(field, "an object");
   if (value != nullptr && value->is_object()) return *value;
   if (value != nullptr) reader.diagnostics().error(reader.path_to(field), "expected an object, got " + excerpt(*value));
   return Json::object();
@@ -267,7 +267,7 @@ CheckResult read_check_result(const Json& json, const std::string& path, Diagnos
   ObjectReader reader(json, path, diagnostics);
   CheckResult result;
   result.id = required_integer(reader, "id", kPositive);
-  const Json* found = reader.require("found");
+  const Json* found = reader.require("found", "errors and warnings");
   if (found != nullptr && !faults_from_json(*found, result.found))
     diagnostics.error(join_path(path, "found"), "expected errors and warnings, got " + excerpt(*found));
   reader.finish();
@@ -294,7 +294,7 @@ Observation read_observation(const Json& json, const std::string& path, Diagnost
   ObjectReader reader(json, path, diagnostics);
   Observation observation;
   observation.resource = required_integer(reader, "resource", kNotNegative);
-  const Json* metrics = reader.require("metrics");
+  const Json* metrics = reader.require("metrics", "an object of numbers by name");
   reader.finish();
   if (metrics == nullptr) return observation;
   const std::string metrics_path = join_path(path, "metrics");

@@ -226,13 +226,14 @@ Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
   Diagnostics faults;
   ObjectReader reader(*document, "", faults);
   EnsembleOrder order;
-  if (const Json* job = reader.require("job")) order.job = *job;
-  const Json* models = reader.require("models");
+  if (const Json* job = reader.require("job", "an object")) order.job = *job;
+  const Json* models = reader.require("models", "an array of models");
   for (std::size_t i = 0; models != nullptr && models->is_array() && i < models->size(); ++i) {
     ObjectReader one((*models)[i], join_path("models", i), faults);
     TrialModel model;
     for (const char* field : {"trial", "value", "file"}) one.require_present(field);
-    if (const Json* configuration = one.require("configuration")) model.configuration = *configuration;
+    if (const Json* configuration = one.require("configuration", "an object of values by name"))
+      model.configuration = *configuration;
     model.trial = static_cast<int>(one.integer_or("trial", 0, {0, kTrialsMax}));
     model.value = one.number_or("value", 0);
     model.file = one.text_or("file", "");
