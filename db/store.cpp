@@ -316,9 +316,14 @@ Snapshot Store::load() {
   return snapshot;
 }
 
-std::vector<TrialRow> Store::trials_of(JobId job) {
-  Statement rows = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
-  return rows_from<TrialRow>(rows.query(job.value));
+std::vector<Write> Store::with_trials(JobRow job) {
+  Statement document = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+  if (document.query(job.id.value).step()) job.spec_json = document.text(0);
+  Statement trials = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
+  trials.query(job.id.value);
+  std::vector<Write> rows = {std::move(job)};
+  while (trials.step()) rows.emplace_back(row_from<TrialRow>(trials));
+  return rows;
 }
 
 void Store::keep_log() noexcept {

@@ -58,8 +58,8 @@ class Store {
   void put_webhook(TrialId trial, const std::string& rule, const std::string& state);
 
   Snapshot load();
-  // Of one job, without their configurations, also when it has ended.
-  std::vector<TrialRow> trials_of(JobId job);
+  // The job, which may have ended, with its document, and its trials, without their configurations.
+  std::vector<Write> with_trials(JobRow job);
 
   // Brings what the log holds into the file itself, wherever both are by now. What cannot be written stays in the log.
   void keep_log() noexcept;

@@ -51,11 +51,11 @@ namespace asio = boost::asio;
 
 constexpr std::int64_t kHoldMsMax = 10'000;
 constexpr std::int64_t kSyncWithinMsMost = 1'000;
-constexpr std::int64_t kSyncsPerLease = 5;      // of an executing worker: some may be lost before the lease is
-constexpr std::int64_t kLeasesOfSilence = 4;    // of a local worker: it has lost its trial after one, and now the process goes
-constexpr std::int64_t kLossToldMs = 3'000;     // to whoever asks, when the data is lost
-constexpr std::int64_t kLastRepliesMs = 100;    // for replies that are on their way when everything else has ended
-constexpr std::int64_t kShownAgainMs = 60'000;  // after a kill or a power failure: files of jobs that ended just before
+constexpr std::int64_t kSyncsPerLease = 5;        // of an executing worker: some may be lost before the lease is
+constexpr std::int64_t kLeasesOfSilence = 4;      // of a local worker: it has lost its trial after one, and now the process goes
+constexpr std::int64_t kLossToldMs = 3'000;       // to whoever asks, when the data is lost
+constexpr std::int64_t kLastRepliesMs = 100;      // for replies that are on their way when everything else has ended
+constexpr std::int64_t kSettledAgainMs = 60'000;  // after a kill or a power failure: files of jobs that ended just before
 
 // What else to try depends on why it failed: no other port helps an address that this machine does not have.
 std::string advice_on_listening(const boost::system::error_code& error, const std::string& another_port) {
@@ -238,7 +238,7 @@ void App::restore() {
   trial_files_.restore(snapshot);
   const Timestamp newest = newest_timestamp(snapshot);
   for (const JobRow& job : snapshot.jobs) {
-    if (job.ended_at && newest - *job.ended_at < kShownAgainMs) trial_files_.show(store_.trials_of(job.id));
+    if (job.ended_at && newest - *job.ended_at < kSettledAgainMs) trial_files_.on_committed(store_.with_trials(job));
   }
   rendezvous_.restore(snapshot);
   api_.restore(snapshot);

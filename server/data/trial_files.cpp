@@ -129,7 +129,7 @@ void TrialFiles::restore(const Snapshot& snapshot) {
   for (const JobRow& job : snapshot.jobs) {
     if (!ended(job.state)) job_changed(job);
   }
-  show(snapshot.trials);
+  for (const TrialRow& trial : snapshot.trials) show(trial);
   const auto cut_of_running = [this](const TrialRow& trial) { return cut(trial.state) && needed_.contains(trial.id.job); };
   for (const TrialRow& trial : snapshot.trials) {
     if (cut_of_running(trial)) trial_cut(trial);
@@ -169,10 +169,6 @@ void TrialFiles::on_committed(std::span<const Write> writes) {
     forget(kept_, job->id);
     forget(shown_, job->id);
   }
-}
-
-void TrialFiles::show(std::span<const TrialRow> trials) {
-  for (const TrialRow& trial : trials) show(trial);
 }
 
 void TrialFiles::show(const TrialRow& trial) {

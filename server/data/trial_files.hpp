@@ -14,7 +14,7 @@
 // the worker protocol), and they remove what was made anew.
 //
 // Always holds: only files that no trial will read again are removed. What a server that was killed left behind of a
-// running job goes at the next start, of another one with the job. Loop thread only.
+// running job goes at the next start, of one that had just ended too, of another one with the job. Loop thread only.
 #pragma once
 
 #include <atomic>
@@ -46,11 +46,9 @@ class TrialFiles {
   // jobs that this database never had (another one was here before) are moved aside, to <id>.orphan, <id>.orphan.2, ...
   void restore(const Snapshot& snapshot);
 
-  // A listener of the engine.
+  // A listener of the engine. Told again of a job that ended shortly before the server did, with its document and its trials, it
+  // shows and removes what that server may not have come to.
   void on_committed(std::span<const Write> writes);
-
-  // Of a job that ended shortly before the server did: its files may not have been shown yet.
-  void show(std::span<const TrialRow> trials);
 
  private:
   void show(const TrialRow& trial);

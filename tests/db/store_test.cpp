@@ -99,6 +99,22 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
   EXPECT_EQ(snapshot.last_job_id, 41);
 }
 
+TEST_F(StoreTest, GivesAJobThatHasEndedWithItsDocumentAndItsTrials) {
+  JobRow job = running_job(1, "over");
+  job.state = JobState::completed;
+  job.ended_at = kStart.plus_ms(9);
+  TrialRow completed = ended_trial(1, 0, TrialState::completed, 0.5, 9);
+  TrialRow stopped = ended_trial(1, 1, TrialState::stopped, 0.6, 3);
+  Store store = Store::open(path());
+  commit(store, {job, completed, stopped, running_job(2, "b"), running_trial(2, 0)});
+  const std::vector<Write> rows = store.with_trials(store.load().jobs.front());
+  for (TrialRow* trial : {&completed, &stopped}) trial->configuration.clear();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(std::get<JobRow>(rows[0]), job);
+  EXPECT_EQ(std::get<TrialRow>(rows[1]), completed);
+  EXPECT_EQ(std::get<TrialRow>(rows[2]), stopped);
+}
+
 SegmentRow segment(const TrialRow& trial) {
   SegmentRow row;
   row.trial = trial.id;

@@ -20,6 +20,7 @@
 #include "tests/e2e/running_server.hpp"
 #include "tests/run_program.hpp"
 #include "tests/temporary_directory.hpp"
+#include "workers/protocol/sync.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -185,6 +186,32 @@ TEST_F(RestartTest, KilledCommandsGoOnToTheSameResult) {
     server->kill();
     server = std::make_unique<RunningServer>(data("disturbed"), 2);
   });
+}
+
+// As a kill leaves them that comes before they are removed.
+TEST_F(RestartTest, FilesOfTrialsThatWereStoppedGoAtTheStartWhereTheServerEndedJustAfterTheirJob) {
+  const auto run_until = [this](const std::function<void(RunningServer&)>& then) {
+    RunningServer server(data("data"), 1);
+    then(server);
+    server.send(SIGTERM);
+    EXPECT_EQ(server.wait(), 0);
+  };
+  std::vector<fs::path> stopped;
+  run_until([&](RunningServer& server) {
+    const std::string job = submit(server, command_job("over", reports()));
+    const Json best = server.wait_for_end(job).at("best_anywhere").at("trial");
+    const Json page = server.get("/v1/jobs/" + job + "/trials?state=stopped");
+    for (const Json& trial : page.at("trials")) {
+      if (trial.at("number") != best) stopped.push_back(data("data") + "/jobs/" + job + "/trials/" + trial.at("number").dump());
+    }
+  });
+  ASSERT_FALSE(stopped.empty());
+  for (const fs::path& trial : stopped) {
+    EXPECT_TRUE(fs::remove(trial / protocol::kReleasedFile));
+    fs::create_directories(trial / protocol::kEpochsDir / "1" / protocol::kCheckpointDir);
+  }
+  run_until([](RunningServer&) {});
+  for (const fs::path& trial : stopped) EXPECT_FALSE(fs::exists(trial / protocol::kEpochsDir)) << trial;
 }
 
 // One trial that trains for long enough to be interrupted in the middle of its only segment.

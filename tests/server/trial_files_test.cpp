@@ -306,7 +306,7 @@ TEST_F(TrialFilesTest, HalfAReleasedTrialIsNotShownAndGoesToo) {
   row.checkpoint_resource = 3;
   {
     TrialFiles files(data_dir_);
-    files.show(std::vector{row});
+    files.on_committed(std::vector<Write>{row});
     EXPECT_FALSE(fs::is_symlink(dir / protocol::kCheckpointDir));
   }
   EXPECT_FALSE(has(kJob, 0, protocol::kEpochsDir));
