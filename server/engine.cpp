@@ -396,7 +396,7 @@ void Engine::caller_gone(const WorkerId& worker, std::uint64_t sequence) {
   if (held == held_.end() || held->second.sequence != sequence) return;
   const bool idle = !held->second.at_last.order;  // a rank that waits for its peers has work: its lease decides
   const bool called_again = held->second.outdated;
-  held_.erase(held);
+  answer_held_at_last(worker, kAtOnceMs);  // it may still hear it, and then call again
   if (!idle || called_again) return;
   const Result<void> taken = submit(WorkerLost{worker, "its connection ended while it was idle", false});
   if (!taken) log_debug("an idle worker that went is noticed by its lease only", {{"worker", worker.value}});

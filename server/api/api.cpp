@@ -23,6 +23,7 @@ class ObservedResponder final : public HttpResponder {
     inner_->reply(std::move(reply));
   }
   void on_closed(std::function<void()> closed) override { inner_->on_closed(std::move(closed)); }
+  void on_no_more_sent(std::function<void()> told) override { inner_->on_no_more_sent(std::move(told)); }
   std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {
     answered(head.status);
     return inner_->stream(std::move(head), length);

@@ -91,7 +91,7 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
     if (checks) remote_checks_.add_to(id, reply);
     replied(reply);
   };
-  const auto watch = [respond](std::function<void()> gone) { respond->on_closed(std::move(gone)); };
+  const auto watch = [respond](std::function<void()> gone) { respond->on_no_more_sent(std::move(gone)); };
   const auto taken = parts_.engine.sync(WorkerId{worker}, sync, replied_with_check, watch);
   if (!taken) respond->reply(error_reply(taken.error()));
 }

@@ -1,5 +1,7 @@
 #include "server/http/http_session.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -57,6 +59,19 @@ std::optional<HttpReply> reply_to_unread(const beast::error_code& error, const H
   return std::nullopt;
 }
 
+// So that it is noticed when the other side is gone: after a minute, where its system remembers the connection for so long.
+void probe_when_quiet(tcp::socket& socket) {
+  constexpr int kSeconds = 10;
+  constexpr int kProbes = 6;
+  const auto set = [&socket](int level, int option, int value) {
+    ::setsockopt(socket.native_handle(), level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kSeconds);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kSeconds);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
 HttpReply too_much_at_once() {
   return error_reply(503, "unavailable", "more is being sent to this server at once than it has memory for",
                      "send it again later, or raise --memory-max");
@@ -85,7 +100,8 @@ HttpSession::HttpSession(std::shared_ptr<HttpService> service, tcp::socket socke
                const auto self = shared_from_this();  // closing may drop the last owner
                close();
              }),
-      memory_(service_->memory, [this] { let_go(); }) {}
+      memory_(service_->memory, [this] { let_go(); }),
+      ask_(service_->loop) {}
 
 void HttpSession::expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
 
@@ -192,29 +208,54 @@ void HttpSession::refuse(HttpReply reply) {
   send(std::move(reply));
 }
 
-void HttpSession::watch(std::function<void()> gone) {
+void HttpSession::watch(Watch what, std::function<void()> gone) {
+  ++watches_;
+  watched_ = what;
   gone_ = std::move(gone);
   wait_for_client();
+}
+
+std::function<void(const HttpSession::BeastError&)> HttpSession::while_watched(void (HttpSession::*then)()) {
+  return [self = shared_from_this(), watch = watches_, then](const BeastError& error) {
+    if (!error && self->gone_ && watch == self->watches_) (self.get()->*then)();
+  };
 }
 
 // With no more room for what it sends ahead, it goes unwatched until a write fails.
 void HttpSession::wait_for_client() {
   if (buffer_.size() == buffer_.max_size()) return;
-  stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), request = requests_](const BeastError& error) {
-    if (error || !self->gone_ || request != self->requests_) return;
-    self->client_closed() ? self->close() : self->wait_for_client();
-  });
+  stream_.socket().async_wait(tcp::socket::wait_read, while_watched(&HttpSession::look_at_client));
 }
 
 // Takes in what it has sent ahead, behind which its end would not be seen.
-bool HttpSession::client_closed() {
+void HttpSession::look_at_client() {
   constexpr std::size_t kTakenAtOnce = 4096;
   const auto room = buffer_.prepare(std::min(kTakenAtOnce, buffer_.max_size() - buffer_.size()));
-  if (room.size() == 0) return false;
+  if (room.size() == 0) return wait_for_client();
   const ssize_t got = ::recv(stream_.socket().native_handle(), room.data(), room.size(), MSG_DONTWAIT);
+  const bool is_broken = got < 0 && errno != EAGAIN && errno != EINTR;
   if (got > 0) buffer_.commit(static_cast<std::size_t>(got));
   hold_memory();
-  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+  if (is_broken) return close();
+  got == 0 ? sends_no_more() : wait_for_client();
+}
+
+// The system of a client that is gone says so to the next that it gets: of what is written, of what asks, or of what our system
+// sends to a connection that is quiet.
+void HttpSession::sends_no_more() {
+  if (watched_ == Watch::sending) return std::exchange(gone_, nullptr)();
+  probe_when_quiet(stream_.socket());
+  stream_.socket().async_wait(tcp::socket::wait_error, while_watched(&HttpSession::close));
+  if (watched_ != Watch::answer || writer_.form().version < kHttp11) return;
+  ask_.expires_after(std::chrono::milliseconds(service_->options.ask_ms));
+  ask_.async_wait(while_watched(&HttpSession::ask_whether_it_waits));
+}
+
+// By an interim response, which every client of HTTP/1.1 passes over (RFC 9110, 15.2). Nothing else is being written.
+void HttpSession::ask_whether_it_waits() {
+  const ssize_t sent = ::send(stream_.socket().native_handle(), kContinue.data(), kContinue.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const bool full = sent < 0 && errno == EAGAIN;  // of an answer before this one, which tells as well
+  if (!full && sent != static_cast<ssize_t>(kContinue.size())) close();
 }
 
 void HttpSession::dispatch() {
@@ -297,6 +338,7 @@ void HttpSession::close() {
   BeastError ignored;
   stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
   stream_.close();
+  ask_.cancel();
   if (const auto gone = std::exchange(gone_, nullptr)) gone();
 }
 

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -53,8 +54,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void finish(bool written);
   // What the stream has taken and not yet sent.
   void queued(std::size_t bytes);
-  // Until it is answered, or the stream has ended: calls back once when the connection is closed, by either side.
-  void watch(std::function<void()> gone);
+  // Until it is answered, or the stream has ended: calls back once when the connection is closed, by either side. A client that
+  // has ended what it sends may be gone, or wait for its answer alone: `sending` calls back then; a client that waits for its
+  // `answer` is asked; in a `stream` what is written to it tells.
+  enum class Watch { answer, sending, stream };
+  void watch(Watch what, std::function<void()> gone);
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
@@ -70,7 +74,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void hold_memory();
   void let_go();
   void wait_for_client();
-  bool client_closed();
+  void look_at_client();
+  void sends_no_more();
+  void ask_whether_it_waits();
+  // A handler that does nothing once what is watched now has ended.
+  std::function<void(const BeastError&)> while_watched(void (HttpSession::*then)());
   void linger(std::size_t bytes_left);
   void expire_after(std::int64_t ms);
   void send_zipped_elsewhere(HttpReply reply);
@@ -89,7 +97,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool reading_body_ = false;
   bool let_go_ = false;
   std::uint64_t requests_ = 0;
-  std::function<void()> gone_;
+  std::function<void()> gone_;  // of what is watched; empty: nothing is
+  Watch watched_ = Watch::answer;
+  std::uint64_t watches_ = 0;
+  boost::asio::steady_timer ask_;
   // Of the request under way.
   HttpRequest request_;
   bool accepts_gzip_ = false;

@@ -52,8 +52,11 @@ class HttpResponder {
  public:
   virtual ~HttpResponder() = default;
   virtual void reply(HttpReply reply) = 0;
-  // For an answer that may come much later: called once when the client goes before it was answered.
+  // For an answer that may come much later: called once when the client goes before it was answered. One that has only ended
+  // what it sends is answered; that it has gone turns out within seconds.
   virtual void on_closed(std::function<void()> closed) = 0;
+  // The same, but called as soon as the client may have gone. One that sends no more still takes an answer.
+  virtual void on_no_more_sent(std::function<void()> told) = 0;
   // Sends the head; the body of `head` is the first piece. `length`: of the whole body where it is known, otherwise chunked.
   virtual std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length = std::nullopt) = 0;
 };

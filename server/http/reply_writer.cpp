@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::int64_t kReplyBytesPerMsMin = 32;  // a client that takes a long reply more slowly is let go,
 constexpr std::int64_t kReplyMsMax = 600'000;     // and one that has not all of it by then
-constexpr unsigned kHttp11 = 11;
 
 // As HTTP has it: "Tue, 24 Nov 2026 12:00:00 GMT" (RFC 9110, 5.6.7).
 std::string date_of(std::chrono::system_clock::time_point now) {

@@ -16,9 +16,11 @@
 
 namespace tuneband::server {
 
+inline constexpr unsigned kHttp11 = 11;  // as Beast counts
+
 // What a request says of its reply. As long as it is not understood: of none.
 struct ReplyForm {
-  unsigned version = 11;  // of HTTP, as Beast counts
+  unsigned version = kHttp11;
   bool bodiless = false;  // of a HEAD
   bool keep_alive = false;
 };

@@ -32,9 +32,10 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     if (!first.empty()) enqueue(std::move(first));
     ending_ = bodiless();
     session_->writer().send_head(head, length, once_sent(&SessionStream::written));
-    session_->watch([weak = weak_from_this()] {
+    const auto when_gone = [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->gone();
-    });
+    };
+    session_->watch(HttpSession::Watch::stream, when_gone);
   }
 
   void write(std::string piece) override {
@@ -136,7 +137,11 @@ class SessionResponder final : public HttpResponder {
   }
 
   void on_closed(std::function<void()> closed) override {
-    if (session_) session_->watch(std::move(closed));
+    if (session_) session_->watch(HttpSession::Watch::answer, std::move(closed));
+  }
+
+  void on_no_more_sent(std::function<void()> told) override {
+    if (session_) session_->watch(HttpSession::Watch::sending, std::move(told));
   }
 
   std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {

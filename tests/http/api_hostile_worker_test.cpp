@@ -84,6 +84,16 @@ TEST_F(HeldWorkerTest, AnIdleWorkerThatGoesIsForgottenAtOnce) {
   EXPECT_EQ(order.at("trial"), 0) << "the one that went has none";
 }
 
+TEST_F(HeldWorkerTest, OneThatSendsNoMoreIsAnsweredAtOnceAndGivenNothing) {
+  RawClient sends_no_more = hold("half");
+  ASSERT_TRUE(there_are_workers(1));
+  sends_no_more.close_sending();
+  const RawReply reply = sends_no_more.receive();
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_FALSE(Json::parse(reply.body).contains("order")) << reply.body;
+  EXPECT_TRUE(there_are_workers(0));
+}
+
 TEST_F(HostileWorkerTest, ReportsForATrialThatIsNotItsOwnChangeNothing) {
   const Json order = sync("honest").at("order");
   const Json before = get_json(trial_path(0));

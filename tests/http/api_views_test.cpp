@@ -50,6 +50,16 @@ TEST_F(ApiViewsTest, ColumnsSayOfEachTrialWhatAnalyticsSay) {
   EXPECT_FALSE(shown.contains("replicas")) << "each trial had one worker";
 }
 
+TEST_F(ApiViewsTest, AClientThatHasClosedItsSendingSideIsAnsweredWhateverThreadAnswers) {
+  run_job();
+  for (const char* route : {"", "/analytics", "/columns", "/importance", "/summary", "/trials/0/files", "/trials/0/log"}) {
+    RawClient half = client();
+    half.send(std::string("GET /v1/jobs/whole") + route + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    half.close_sending();
+    EXPECT_EQ(half.receive().status, 200) << route;
+  }
+}
+
 TEST_F(ApiViewsTest, ATrialThatWaitsAtItsRungHasArrivedAndOneThatRunsHasNot) {
   submit(job_document("whole"));
   const Json order = sync("worker-1").at("order");

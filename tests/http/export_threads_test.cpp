@@ -49,7 +49,7 @@ class ExportThreadsTest : public testing::Test {
     Store::open(database);
     exports_ = std::make_unique<ExportThreads>(loop_, database, options);
     http_ = std::make_unique<server::HttpServer>(
-        loop_, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0), server::HttpServerOptions{},
+        loop_, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0), server::HttpServerOptions{.ask_ms = 1},
         [this, produce = std::move(produce)](const server::HttpRequest& request, const server::Respond& respond) {
           request.path == "/small" ? respond->reply({}) : exports_->run({}, produce, respond);
         });

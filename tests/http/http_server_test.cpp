@@ -140,6 +140,75 @@ TEST(HttpServerTest, AnswersAClientThatHasClosedItsSendingSide) {
   EXPECT_TRUE(client.closed_by_server());
 }
 
+// What answers later than the request comes, and says when it is told that the client has gone.
+struct LateAnswer {
+  server::HttpHandler handler() {
+    return [this](const HttpRequest&, const Respond& respond) {
+      respond->on_closed([this] { gone.set_value(); });
+      waiting.set_value(respond);
+    };
+  }
+  bool is_gone() { return gone.get_future().wait_for(kAnswerPatience) == std::future_status::ready; }
+
+  std::promise<Respond> waiting;
+  std::promise<void> gone;
+};
+
+RawClient client_that_sends_no_more(ServedLoop& served, const std::string& version) {
+  RawClient client = served.client();
+  client.send("GET / HTTP/" + version + "\r\nHost: localhost\r\n\r\n");
+  client.close_sending();
+  return client;
+}
+
+TEST(HttpServerTest, AClientThatHasClosedItsSendingSideIsAskedWhetherItWaitsAndAnsweredHoweverLate) {
+  LateAnswer late;
+  ServedLoop served({.ask_ms = 1}, late.handler());
+  RawClient client = client_that_sends_no_more(served, "1.1");
+  EXPECT_EQ(client.receive_head().status, 100);
+  served.run([&] { late.waiting.get_future().get()->reply(text_reply("late")); });
+  EXPECT_EQ(client.receive().body, "late");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, AClientThatHasClosedBothSidesIsKnownToBeGone) {
+  LateAnswer late;
+  ServedLoop served({.ask_ms = 1}, late.handler());
+  client_that_sends_no_more(served, "1.1");
+  EXPECT_TRUE(late.is_gone());
+}
+
+TEST(HttpServerTest, AClientOfHttp10IsNotAskedWhatItWouldNotUnderstand) {
+  LateAnswer late;
+  LateAnswer asked;
+  ServedLoop served({.ask_ms = 1}, late.handler());
+  ServedLoop beside({.ask_ms = 1}, asked.handler());
+  RawClient client = client_that_sends_no_more(served, "1.0");
+  const Respond respond = late.waiting.get_future().get();
+  EXPECT_EQ(client_that_sends_no_more(beside, "1.1").receive_head().status, 100) << "by then it would have been, too";
+  served.run([&] { respond->reply(text_reply("late")); });
+  EXPECT_EQ(client.receive().body, "late");
+}
+
+TEST(HttpServerTest, AStreamGoesOnToAClientThatHasClosedItsSendingSideUntilItIsGone) {
+  std::promise<std::shared_ptr<HttpStream>> begun;
+  std::promise<void> gone;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) {
+    const auto stream = respond->stream({});
+    stream->on_closed([&] { gone.set_value(); });
+    begun.set_value(stream);
+  });
+  RawClient client = client_that_sends_no_more(served, "1.1");
+  auto stream = begun.get_future().get();
+  for (int piece = 0; piece < 20; ++piece) served.run([&] { stream->write("piece"); });
+  EXPECT_EQ(client.receive_head().status, 200);
+  for (int piece = 0; piece < 20; ++piece) EXPECT_EQ(client.receive_chunk(), "piece");
+  client.close();
+  served.run([&] { stream->write("nobody takes it"); });
+  EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+  served.run([&] { stream.reset(); });
+}
+
 TEST(HttpServerTest, HeadHasTheLengthOfTheBodyAndNoBody) {
   ServedLoop served({}, echo);
   RawClient client = served.client();
