@@ -128,7 +128,6 @@ void Api::close_streams() {
   summaries_.close();
   forecasts_.close();
   views_.close();
-  ending_.set();
   ensembles_.close();
   files_.close();
 }

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "jobs/parsed_job.hpp"
-#include "os/wake_event.hpp"
 #include "server/api/capacity.hpp"
 #include "server/api/event_followers.hpp"
 #include "server/api/event_hub.hpp"
@@ -69,6 +68,7 @@ class Api {
   struct ReadDocument {
     std::shared_ptr<ParsedJob> job;
     Diagnostics found;
+    bool is_there = false;  // the job is, with this document
   };
   // `then` gets the body as a job document, or why it is none.
   void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
@@ -179,7 +179,6 @@ class Api {
   ExportThreads summaries_;  // that a whole job's export does not hold up
   ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
   ExportThreads views_;
-  os::WakeEvent ending_;     // set once streams are closed
   ExportThreads ensembles_;  // one at a time: each has a program that reads the job's data
   ExportThreads files_;      // what waits for the disk of the trials, and may be long
   JobVersions versions_;

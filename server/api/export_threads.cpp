@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "os/wake_event.hpp"
 #include "server/api/read_thread.hpp"
 
 namespace tuneband::server {
@@ -29,9 +30,11 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
 
   // ---- its thread
 
-  void not_in_vain() {
+  // Gives what is readable once the client is gone.
+  int begin() {
     const std::lock_guard lock(mutex_);
     if (gone_) throw ClientGone();
+    return told_.emplace().fd();
   }
 
   // Blocks while the client has too much to take yet.
@@ -82,6 +85,7 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
     respond_.reset();  // the connection is not held until its turn comes
     const std::lock_guard lock(mutex_);
     gone_ = true;
+    if (told_) told_->set();
     room_.notify_one();
   }
 
@@ -116,6 +120,7 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   std::condition_variable room_;
   std::size_t queued_ = 0;  // given, and not yet with the client
   bool gone_ = false;
+  std::optional<os::WakeEvent> told_;  // of gone_; from begin() on
 };
 
 ExportThreads::ExportThreads(boost::asio::io_context& loop, Reader::Source source, Options options)
@@ -134,6 +139,11 @@ void ExportThreads::close() {
 }
 
 void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond) {
+  const auto to_the_end = [produce = std::move(produce)](Reader& reader, const Sink& sink, int) { return produce(reader, sink); };
+  run(std::move(head), ProduceWhileWanted(to_the_end), respond);
+}
+
+void ExportThreads::run(HttpReply head, ProduceWhileWanted produce, const Respond& respond) {
   std::erase_if(exports_, [](const auto& weak) { return weak.expired(); });
   if (exports_.size() >= kWaitingMax) {
     return respond->reply(
@@ -147,15 +157,16 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
     const bool whole = options_.body == Body::whole;
     std::string gathered;
     try {
-      its->not_in_vain();
+      const int gone_fd = its->begin();
       Reader reader = Reader::open(source_);
-      const auto done = produce(reader, [&](std::string_view piece) {
+      const auto take = [&](std::string_view piece) {
         if (whole) {
           gathered += piece;
         } else {
           its->give(loop_, piece);
         }
-      });
+      };
+      const auto done = produce(reader, take, gone_fd);
       if (!done) failure = done.error();
     } catch (const ClientGone& gone) {
       failure = Error{ErrorCode::unavailable, gone.what(), "", ""};

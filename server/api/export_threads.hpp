@@ -33,6 +33,8 @@ class ExportThreads {
 
   // Gives its text to the sink, which may block, and throws when the client is gone: let that pass.
   using Produce = std::function<Result<void>(Reader&, const Sink&)>;
+  // The same of what waits for another program before it has any. `gone_fd`: readable once the client is gone.
+  using ProduceWhileWanted = std::function<Result<void>(Reader&, const Sink&, int gone_fd)>;
 
   ExportThreads(boost::asio::io_context& loop, Reader::Source source, Options options);
   ~ExportThreads();  // close()
@@ -41,6 +43,7 @@ class ExportThreads {
 
   // Loop thread. Answers with `head` and the text, or with the error that came before any text.
   void run(HttpReply head, Produce produce, const Respond& respond);
+  void run(HttpReply head, ProduceWhileWanted produce, const Respond& respond);
   // Loop thread. Cuts off what is under way.
   void close();
   // Loop thread. Of those taken, how many have not ended.

@@ -95,8 +95,8 @@ void Api::add_ensemble_routes() {
 }
 
 void Api::get_ensemble(JobId job, const Respond& respond) {
-  const auto produce = [job, program = parts_.worker_program, ending = ending_.fd(), model_path = model_files(parts_.data_dir)](
-                           Reader& reader, const Sink& sink) -> Result<void> {
+  const auto produce = [job, program = parts_.worker_program, model_path = model_files(parts_.data_dir)](
+                           Reader& reader, const Sink& sink, int gone_fd) -> Result<void> {
     const auto document = reader.document(job);
     if (!document) return document.error();
     const auto models = models_of(reader, job, model_path);
@@ -107,7 +107,7 @@ void Api::get_ensemble(JobId job, const Respond& respond) {
     Json order{{"job", Json::parse(*document)}, {"models", models->list}, {"output", joined}};
     if (models->standard_error) order["standard_error"] = *models->standard_error;
     const ProgramRun run =
-        run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}), json_line(order), {kJoiningMs, ending});
+        run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}), json_line(order), {kJoiningMs, gone_fd});
     if (const auto done = fault_in(run); !done) return done.error();
     return hand_over(joined, sink);
   };

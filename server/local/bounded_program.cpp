@@ -63,7 +63,7 @@ ProgramRun converse(os::UniqueFd& to_it, const os::UniqueFd& from_it, std::strin
     if (ready == 0) return {"", "took too long", *used_halfway == cpu_ns(bounds.child) && !has_children(bounds.child)};
     if (ready < 0 && errno != EINTR) return {"", "could not be waited for"};
     if (ready < 0) continue;
-    if (waiting[2].revents != 0) return {"", "was cut short: the server is stopping"};
+    if (waiting[2].revents != 0) return {"", "was cut short: nobody waits for it any more"};
     if (waiting[1].revents != 0) {
       const ssize_t written = ::write(to_it.get(), input.data(), input.size());
       if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));

@@ -13,7 +13,7 @@ namespace tuneband::server {
 
 struct ProgramBounds {
   std::int64_t timeout_ms = 0;
-  int ending_fd = -1;  // readable: the server is stopping
+  int ending_fd = -1;  // readable: nobody waits for it any more, as when the server is stopping
 };
 
 // What the program said, or why nothing came of it: "took too long".

@@ -1,12 +1,17 @@
 // GET /v1/jobs/{job}/ensemble: what the worker program is asked, and what becomes of its answer. A script plays that program;
 // tests/cli/run_test.cpp has the real one.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "os/unique_fd.hpp"
 #include "tests/http/api_fixture.hpp"
 #include "tests/text_files.hpp"
 #include "workers/protocol/sync.hpp"
@@ -16,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+
+constexpr int kEndsSoonMs = 30'000;
 
 class ApiEnsembleTest : public ApiTest {
  protected:
@@ -94,6 +101,21 @@ TEST_F(ApiEnsembleTest, SaysWhatTheWorkerProgramSays) {
   const RawReply without = get("/v1/jobs/whole/ensemble");
   EXPECT_EQ(without.status, 503);
   EXPECT_THAT(without.body, HasSubstr("could not be started"));
+}
+
+TEST_F(ApiEnsembleTest, IsNotJoinedForAClientThatHasGone) {
+  write_model(get_json("/v1/jobs/whole/best").at("trial").at("number"));
+  const std::string runs = directory_ / "runs";
+  ASSERT_EQ(::mkfifo(runs.c_str(), 0600), 0);
+  play("exec 3> " + runs + "; echo it runs >&3; exec sleep 1000");
+  RawClient leaves = client();
+  leaves.send("GET /v1/jobs/whole/ensemble HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const os::UniqueFd word(::open(runs.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[64];
+  ASSERT_EQ(::read(word.get(), text, sizeof text), 8);
+  leaves.close();
+  pollfd ends{word.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&ends, 1, kEndsSoonMs), 1) << "it goes on";
 }
 
 TEST_F(ApiEnsembleTest, WritesNowhereWhereNoTemporaryDirectoryCanBeMade) {
