@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include "core/decimal.hpp"
+#include "os/fault_text.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
@@ -21,16 +23,24 @@ constexpr auto kFollowInterval = std::chrono::milliseconds(200);
 
 }  // namespace
 
-std::optional<OpenFile> OpenFile::open(const std::string& path) {
-  const std::filesystem::path whole(path);
-  const auto directory = protocol::TrialDirectory::open(whole.parent_path().string());
-  return directory ? open_in(*directory, whole.filename().string()) : std::nullopt;
+Error cannot_open(int why) {
+  if (os::is_want_of_file_handles(why))
+    return {ErrorCode::unavailable, "the server has no file handle left", "", "try again in a moment"};
+  return {ErrorCode::not_found, "there is no such file", "", ""};
 }
 
-std::optional<OpenFile> OpenFile::open_in(const protocol::TrialDirectory& directory, const std::string& name) {
+Result<OpenFile> OpenFile::open(const std::string& path) {
+  const std::filesystem::path whole(path);
+  const auto directory = protocol::TrialDirectory::open(whole.parent_path().string());
+  if (!directory) return cannot_open(errno);
+  return open_in(*directory, whole.filename().string());
+}
+
+Result<OpenFile> OpenFile::open_in(const protocol::TrialDirectory& directory, const std::string& name) {
   os::UniqueFd fd = directory.open_file(name, O_RDONLY);
+  if (!fd) return cannot_open(errno);
   struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return cannot_open(ENOENT);
   return OpenFile(std::move(fd));
 }
 
@@ -103,7 +113,11 @@ void LogFollowers::follow(TrialId trial, std::string path, std::uint64_t from, b
 
 void LogFollowers::advance(Follower& follower) {
   if (!follower.stream->open() || follower.stream->queued_bytes() > 0) return;  // gone, or still busy with what it has
-  if (!follower.file) follower.file = OpenFile::open(follower.path);
+  if (!follower.file) {
+    Result<OpenFile> opened = OpenFile::open(follower.path);
+    if (!opened && opened.error().code != ErrorCode::not_found) return;  // at another time
+    if (opened) follower.file = std::move(*opened);
+  }
   std::string piece = follower.file ? follower.file->read(follower.offset, kPieceSize) : "";
   if (piece.empty()) {
     if (follower.trial_ended) follower.stream->end();

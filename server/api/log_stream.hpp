@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "os/unique_fd.hpp"
 #include "scheduler/rows.hpp"
 #include "server/http/http_types.hpp"
@@ -21,12 +22,15 @@
 
 namespace tuneband::server {
 
+// Why a file, or a directory on its way, could not be opened, of its errno.
+Error cannot_open(int why);
+
 class OpenFile {
  public:
-  // Nothing: not there, not a regular file, not readable.
-  static std::optional<OpenFile> open(const std::string& path);
+  // Errors: `not_found` (not there, not a regular file, not readable), `unavailable` (there may be one; no file handle is left).
+  static Result<OpenFile> open(const std::string& path);
   // The same of a name in a directory.
-  static std::optional<OpenFile> open_in(const protocol::TrialDirectory& directory, const std::string& name);
+  static Result<OpenFile> open_in(const protocol::TrialDirectory& directory, const std::string& name);
 
   std::uint64_t size() const;  // now
   // Up to `size_max` bytes from `offset`; "" at the end or after a fault.

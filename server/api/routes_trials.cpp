@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/json_writer.hpp"
 #include "core/text.hpp"
@@ -46,6 +47,10 @@ HttpReply no_such_range(const std::string& what, std::uint64_t size) {
       error_reply(416, "invalid_argument", "the " + what + " has " + std::to_string(size) + " bytes: none in this range");
   reply.headers.emplace_back("Content-Range", "bytes */" + std::to_string(size));
   return reply;
+}
+
+HttpReply no_file(const Error& fault, const Error& not_there) {
+  return error_reply(fault.code == ErrorCode::not_found ? not_there : fault);
 }
 
 // "": all of it. What is served has no validator, so that none of If-Range matches (RFC 9110, 13.1.5).
@@ -174,6 +179,7 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
         if (!row) return respond->reply(error_reply(row.error()));
         constexpr const char* kText = "text/plain; charset=utf-8";
         auto file = OpenFile::open(path);
+        if (!file && file.error().code != ErrorCode::not_found) return respond->reply(error_reply(file.error()));
         const bool never = ended(row->state) && rank && *rank >= row->replicas();
         if (!file && never) return respond->reply(error_reply(no_such_rank(*row, *rank)));
         const std::uint64_t size = file ? file->size() : 0;
@@ -208,9 +214,9 @@ void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& re
     if (!row) return respond->reply(error_reply(row.error()));
     auto file = OpenFile::open(path);
     if (!file) {
-      return respond->reply(
-          error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
-                            "models are of xgboost trials; those of stopped trials are given back, save those of the best"}));
+      return respond->reply(no_file(
+          file.error(), {ErrorCode::not_found, "the trial has no model", "",
+                         "models are of xgboost trials; those of stopped trials are given back, save those of the best"}));
     }
     send_bytes(std::move(*file), "model", range_header, {}, respond);
   });
@@ -236,8 +242,8 @@ void Api::get_file(const HttpRequest& request, TrialId trial, const Respond& res
     if (!row) return respond->reply(error_reply(row.error()));
     auto file = open_trial_file(dir, path);
     if (!file) {
-      return respond->reply(error_reply(
-          Error{ErrorCode::not_found, "the trial has no file " + excerpt(path), "path", "`files` lists those that it has"}));
+      return respond->reply(no_file(file.error(), {ErrorCode::not_found, "the trial has no file " + excerpt(path), "path",
+                                                   "`files` lists those that it has"}));
     }
     const std::vector<std::pair<std::string, std::string>> headers = {{"Content-Disposition", "attachment"},
                                                                       {"Content-Security-Policy", "default-src 'none'; sandbox"}};
@@ -245,10 +251,16 @@ void Api::get_file(const HttpRequest& request, TrialId trial, const Respond& res
   });
 }
 
+// Looked at alone, which takes no file handle.
 Reader::ModelPath model_files(const DataDir& data_dir) {
   return [&data_dir](TrialId trial) {
-    std::string path = data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
-    return OpenFile::open(path) ? std::optional(std::move(path)) : std::nullopt;
+    namespace fs = std::filesystem;
+    const std::string directory = data_dir.trial_dir(trial);
+    std::string path = directory + "/" + protocol::kModelFile;
+    std::error_code none;
+    const bool is_there =
+        fs::is_directory(fs::symlink_status(directory, none)) && fs::is_regular_file(fs::symlink_status(path, none));
+    return is_there ? std::optional(std::move(path)) : std::nullopt;
   };
 }
 

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 
 #include "core/decimal.hpp"
+#include "os/fault_text.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
@@ -32,8 +35,9 @@ std::optional<TrialDirectory> enter(const TrialDirectory& parent, const std::str
   std::error_code none;
   const fs::path target = fs::read_symlink(parent.path() + "/" + name, none);
   if (none) return parent.inside(name);
-  const auto epoch = epoch_of_link(target.string());
-  return epoch ? parent.checkpoints(*epoch) : std::nullopt;
+  if (const auto epoch = epoch_of_link(target.string())) return parent.checkpoints(*epoch);
+  errno = ELOOP;  // a link that is not followed
+  return std::nullopt;
 }
 
 // The server's and the workers' own, at the top.
@@ -52,6 +56,12 @@ class Walk {
       if (++looked_at_ > kFilesLookedAtMax) return;
       add(directory, prefix, name, depth);
     }
+    passed_over(fault.value());
+  }
+
+  // What is gone or no directory; not what there was no file handle for.
+  static void passed_over(int why) {
+    if (os::is_want_of_file_handles(why)) throw std::system_error(why, std::generic_category());
   }
 
  private:
@@ -67,7 +77,8 @@ class Walk {
       const std::int64_t ms = std::int64_t{status.st_mtim.tv_sec} * 1000 + status.st_mtim.tv_nsec / 1'000'000;
       listing.files.push_back({prefix + name, static_cast<std::uint64_t>(status.st_size), Timestamp{ms}});
     } else if ((S_ISDIR(status.st_mode) || S_ISLNK(status.st_mode)) && depth + 1 < kFileDepthMax) {
-      if (const auto inside = enter(directory, name, depth == 0)) look_at(*inside, prefix + name + "/", depth + 1);
+      const auto inside = enter(directory, name, depth == 0);
+      inside ? look_at(*inside, prefix + name + "/", depth + 1) : passed_over(errno);
     }
   }
 
@@ -78,22 +89,24 @@ class Walk {
 
 TrialListing list_trial_files(const std::string& trial_dir) {
   Walk walk;
-  if (const auto top = TrialDirectory::open(trial_dir)) walk.look_at(*top, "", 0);
+  const auto top = TrialDirectory::open(trial_dir);
+  top ? walk.look_at(*top, "", 0) : Walk::passed_over(errno);
   std::sort(walk.listing.files.begin(), walk.listing.files.end(),
             [](const TrialFile& a, const TrialFile& b) { return a.path < b.path; });
   return std::move(walk.listing);
 }
 
-std::optional<OpenFile> open_trial_file(const std::string& trial_dir, std::string_view path) {
+Result<OpenFile> open_trial_file(const std::string& trial_dir, std::string_view path) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     names.emplace_back(path.substr(begin, end - begin));
-    if (names.back().empty() || names.back() == "." || names.back() == ".." || names.size() > kFileDepthMax) return std::nullopt;
-    if (names.back().find('\0') != std::string::npos) return std::nullopt;
+    if (names.back().empty() || names.back() == "." || names.back() == ".." || names.size() > kFileDepthMax)
+      return cannot_open(ENOENT);
+    if (names.back().find('\0') != std::string::npos) return cannot_open(ENOENT);
     begin = end + 1;
   }
-  if (is_hidden(names.front())) return std::nullopt;
+  if (is_hidden(names.front())) return cannot_open(ENOENT);
   std::vector<TrialDirectory> way;
   std::optional<TrialDirectory> next = TrialDirectory::open(trial_dir);
   for (std::size_t i = 0; next; ++i) {
@@ -101,7 +114,7 @@ std::optional<OpenFile> open_trial_file(const std::string& trial_dir, std::strin
     if (i + 1 == names.size()) return OpenFile::open_in(way.back(), names.back());
     next = enter(way.back(), names[i], i == 0);
   }
-  return std::nullopt;
+  return cannot_open(errno);
 }
 
 }  // namespace tuneband::server

@@ -37,6 +37,6 @@ BOOST_DESCRIBE_STRUCT(TrialListing, (), (files, left_out))
 TrialListing list_trial_files(const std::string& trial_dir);
 
 // A file by a path as it is listed. Nothing: no such file, or nothing that may be read.
-std::optional<OpenFile> open_trial_file(const std::string& trial_dir, std::string_view path);
+Result<OpenFile> open_trial_file(const std::string& trial_dir, std::string_view path);
 
 }  // namespace tuneband::server

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "os/fault_text.hpp"
 #include "os/tree.hpp"
 #include "server/log.hpp"
 #include "workers/protocol/sync.hpp"
@@ -155,9 +157,14 @@ void TrialFiles::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
     if (const auto* job = std::get_if<JobRow>(&write)) job_changed(*job);
   }
+  const bool some_wait = !shown_later_.empty();
+  for (const auto& [id, trial] : std::exchange(shown_later_, {})) show(trial);
   for (const Write& write : writes) {
     if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
   }
+  if (!some_wait && !shown_later_.empty())
+    log_warning("files of trials are shown where they belong once there are file handles again",
+                {{"hint", os::kMoreFileHandles}});
   for (const Write& write : writes) {
     if (const auto* trial = std::get_if<TrialRow>(&write); trial && cut(trial->state)) trial_cut(*trial);
     if (const auto* deleted = std::get_if<DeleteJob>(&write)) remove(data_dir_.job_dir(deleted->job));
@@ -180,6 +187,11 @@ void TrialFiles::show(const TrialRow& trial) {
   const auto directory = protocol::TrialDirectory::open(path);
   if (directory && directory->has(protocol::kReleasedFile)) return release(trial.id);  // a server before was not done with it
   const auto checkpoints = directory ? directory->checkpoints(now.epoch.value) : std::nullopt;
+  if (!checkpoints && os::is_want_of_file_handles(errno)) {
+    shown_.erase(trial.id);
+    shown_later_.insert_or_assign(trial.id, trial);
+    return;
+  }
   if (!checkpoints) return;  // of a worker that keeps none, or of a trial that is gone
   const std::string link = directory->path() + "/" + protocol::kCheckpointDir;
   std::error_code error;

@@ -73,9 +73,10 @@ class TrialFiles {
     std::set<int> bests;                      // trials
     std::set<std::pair<double, int>> models;  // of trials that did not complete: what each costs, and the trial; the best first
   };
-  std::map<TrialId, Shown> shown_;  // of jobs that run
-  std::map<JobId, Needed> needed_;  // by jobs that run
-  std::set<TrialId> kept_;          // ended without completing, and keep their files for being needed
+  std::map<TrialId, Shown> shown_;           // of jobs that run
+  std::map<TrialId, TrialRow> shown_later_;  // with the next commit: there was no file handle for it
+  std::map<JobId, Needed> needed_;           // by jobs that run
+  std::set<TrialId> kept_;                   // ended without completing, and keep their files for being needed
   std::atomic<bool> ends_soon_ = false;
   boost::asio::thread_pool remover_{1};
 };

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "server/api/trial_listing.hpp"
 #include "tests/http/api_fixture.hpp"
+#include "tests/no_file_handle.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -81,6 +83,21 @@ TEST_F(ApiFilesTest, NothingIsReadThatIsNotTheTrials) {
   }
   EXPECT_EQ(get("/v1/jobs/filed/trials/900/files").status, 404);
   EXPECT_EQ(get("/v1/jobs/filed/trials/900/file?path=log.txt").status, 404);
+}
+
+TEST_F(ApiFilesTest, WithoutAFileHandleAreNotSaidToBeNone) {
+  if (kSanitizerWantsHandles) GTEST_SKIP();
+  for (const char* name : {"model.ubj", "log.txt", "a.txt"}) write(name, "text");
+  RawClient there = client();
+  for (const char* route : {"/model", "/log", "/file?path=a.txt", "/files"}) {
+    const std::string target = std::string("/v1/jobs/filed/trials/0") + route;
+    EXPECT_EQ(there.get(target).status, 200) << target;
+    std::optional<NoFileHandle> none(std::in_place);
+    const RawReply reply = as_described("GET", target, there.get(target));
+    none.reset();
+    EXPECT_EQ(reply.status, 503) << target << reply.body;
+    EXPECT_THAT(reply.body, testing::HasSubstr("no file handle left"));
+  }
 }
 
 TEST_F(ApiFilesTest, ATrialWithoutFilesHasNone) {

@@ -16,6 +16,7 @@
 #include "os/temporary_dir.hpp"
 #include "os/tree.hpp"
 #include "os/wake_event.hpp"
+#include "tests/no_file_handle.hpp"
 
 namespace tuneband::os {
 
@@ -103,16 +104,9 @@ TEST_F(ChildProcess, HasNoHigherLimitThanThisProcess) {
 }
 
 TEST(FileHandles, WithoutOneAnEventIsAnErrorOfTheSystem) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer looks at objects through a pipe, for which there is no handle either";
-#endif
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const int next = UniqueFd(::dup(STDIN_FILENO)).get();
-  const rlimit all_taken{static_cast<rlim_t>(next), before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &all_taken), 0);
+  if (test::kSanitizerWantsHandles) GTEST_SKIP();
+  const test::NoFileHandle none;
   EXPECT_THROW(WakeEvent(), std::system_error);
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 // Root may do anything: what others may not is tried as one of them.

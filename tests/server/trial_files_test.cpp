@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/log.hpp"
+#include "tests/no_file_handle.hpp"
 #include "tests/temporary_directory.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
@@ -214,6 +215,26 @@ TEST_F(TrialFilesTest, ShowsTheFilesOfTheEpochThatTheRowNamesWhoeverWritesElsewh
   fs::remove(dir / "model.ubj");
   commit({}, snapshot);
   EXPECT_EQ(text_of("model.ubj"), "12") << "shown again after a kill between the commit and the link";
+}
+
+TEST_F(TrialFilesTest, WhatThereWasNoFileHandleForIsShownWithTheNextCommit) {
+  if (test::kSanitizerWantsHandles) GTEST_SKIP();
+  set_log_level(LogLevel::off);
+  const fs::path dir = data_dir_.trial_dir({kJob, 0});
+  fs::create_directories(dir / "epochs/11/checkpoint");
+  std::ofstream(dir / "epochs/11/checkpoint/9.ubj") << "11";
+  TrialRow row = trial(0, TrialState::completed);
+  row.checkpoint_resource = 9;
+  row.files_epoch = Epoch{11};
+  TrialFiles files(data_dir_);
+  {
+    const test::NoFileHandle none;
+    files.on_committed(std::vector<Write>{row});
+  }
+  EXPECT_FALSE(has(kJob, 0, "model.ubj"));
+  files.on_committed({});
+  EXPECT_TRUE(has(kJob, 0, "model.ubj"));
+  EXPECT_TRUE(has(kJob, 0, "checkpoint/9.ubj"));
 }
 
 TEST_F(TrialFilesTest, ShowsTheModelThatTheRowKeepsAlsoWhenALaterSegmentHasNoBetterOne) {

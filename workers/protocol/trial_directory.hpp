@@ -16,7 +16,7 @@ namespace tuneband::protocol {
 
 class TrialDirectory {
  public:
-  // Nothing: it is not there, or is no directory.
+  // Nothing: it is not there, or is no directory; errno says why.
   static std::optional<TrialDirectory> open(const std::string& path);
   // A directory directly in it, in the same way.
   std::optional<TrialDirectory> inside(const std::string& name) const;
