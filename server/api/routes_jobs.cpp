@@ -122,7 +122,7 @@ void read_earlier_jobs(Reader& reader, const std::optional<std::string>& like, P
   if (found.ok()) parsed.canonical = with_priors(*parse_json(parsed.canonical), spec).dump();
 }
 
-// What it needed when it was submitted, its files above all, may be gone by now.
+// What it needed when it was submitted, its files above all, may be gone by now, and the server may allow less.
 bool is_there_already(Reader& reader, const ParsedJob& parsed) {
   const auto job = reader.find_job(parsed.spec.name);
   const auto document = job ? reader.document(*job) : Result<std::string>(job.error());
@@ -192,12 +192,8 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
       request,
       [this, preflight, respond](const ReadDocument& read) {
         if (!read.found.ok()) return respond->reply(error_reply(read.found));
-        if (preflight == "off") return submit_job(read, read.found, respond);
-        const auto known = [job = read.job](Reader& reader) -> Result<bool> { return is_there_already(reader, *job); };
-        reads_.run(known, [this, read, respond](const Result<bool>& there) {
-          if (there && there.value()) return submit_job(read, read.found, respond);
-          submit_checked(read, respond);
-        });
+        if (preflight == "off" || read.is_there) return submit_job(read, read.found, respond);
+        submit_checked(read, respond);
       },
       respond);
 }
@@ -217,7 +213,7 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
   const auto parse = [body = request.body, like = request.query_value("like"),
                       base_dir = request.query_value("base_dir").value_or(""),
                       &webhooks = webhooks_.options()](Reader& reader) -> Result<ReadDocument> {
-    ReadDocument read{std::make_shared<ParsedJob>(), {}};
+    ReadDocument read{std::make_shared<ParsedJob>(), {}, false};
     if (like) {
       auto document = patched_document(reader, *like, body);
       if (!document) return document.error();
@@ -225,8 +221,10 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
     } else {
       *read.job = parse_job(body, base_dir, read.found);
     }
-    if (read.found.ok() && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
-    if (read.found.ok()) read_earlier_jobs(reader, like, *read.job, read.found);
+    if (!read.found.ok()) return read;
+    read_earlier_jobs(reader, like, *read.job, read.found);
+    read.is_there = is_there_already(reader, *read.job);
+    if (!read.is_there && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {

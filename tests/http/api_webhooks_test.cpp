@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "jobs/parsed_job.hpp"
 #include "server/api/webhooks.hpp"
 #include "tests/http/api_fixture.hpp"
 #include "tests/net/loopback_server.hpp"
@@ -209,6 +210,23 @@ TEST_F(ApiWebhooksTest, AHostThatIsNotAllowedIsRefusedWithTheDocument) {
   const Json checked = Json::parse(post("/v1/checks", document("far", "http://elsewhere.example/").dump()).body);
   EXPECT_EQ(checked.at("ok"), false);
   EXPECT_EQ(post("/v1/jobs", document("secret", "https://127.0.0.1/x").dump()).status, 400);
+}
+
+// The server before allowed it.
+TEST_F(ApiWebhooksTest, AJobThatIsThereIsAnsweredAlsoWhereItsHostIsNotAllowedAnyMore) {
+  const Json far = document("far", "http://elsewhere.example/");
+  Diagnostics none;
+  const ParsedJob parsed = parse_job(far.dump(), "", none);
+  std::promise<void> there;
+  on_loop([&] {
+    ASSERT_TRUE(engine_->submit(JobSubmitted{parsed.spec, parsed.canonical}, [&](const auto&) { there.set_value(); }));
+  });
+  there.get_future().wait();
+  for (const char* preflight : {"off", "on"}) {
+    const RawReply again = post(std::string("/v1/jobs?preflight=") + preflight, far.dump());
+    EXPECT_EQ(again.status, 200) << again.body;
+  }
+  EXPECT_EQ(post("/v1/jobs", document("other", "http://elsewhere.example/").dump()).status, 400);
 }
 
 // The worker's calls are answered meanwhile, and another receiver is told.
