@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -14,6 +15,8 @@
 namespace tuneband {
 
 namespace {
+
+constexpr mode_t kOwnerOnly = 0600;
 
 [[noreturn]] void fail_with(sqlite3* database, int code, const std::string& what) {
   const std::string why = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
@@ -131,7 +134,6 @@ namespace {
 // SQLite makes its files as the umask says; what lies beside the database takes over the database's mode. A new file only is
 // opened here: to close one that others have open would end their locks.
 void keep_from_others(const std::string& path) {
-  constexpr mode_t kOwnerOnly = 0600;
   const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
   if (made >= 0) ::close(made);
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
@@ -227,10 +229,11 @@ std::vector<std::string> Connection::faults() {
 }
 
 void Connection::copy_to(const std::string& path) {
-  Connection target(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  if (target.integer("PRAGMA page_count") != 0) {
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);  // nor through a link
+  if (made < 0 && errno == EEXIST)
     throw SqliteError(SQLITE_CANTOPEN, "the backup " + path + " is there already; name a new file");
-  }
+  if (made >= 0) ::close(made);
+  Connection target(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (has_checksums()) {  // The copy's first page says so before others are written.
     target.leave_room_for_checksums();
     target.execute("PRAGMA user_version = 1");

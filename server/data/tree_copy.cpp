@@ -78,18 +78,19 @@ bool copy_with_holes(int from, int to, off_t size) {
   return true;
 }
 
-// As std::filesystem::copy_file, but for holes.
+// As std::filesystem::copy_file, but for holes. What has become something else meanwhile, a pipe or a link, is not there.
 void copy_regular_file(const fs::path& from, const fs::path& to, std::error_code& error) {
   error.clear();
   const auto failed = [&](bool done) {
     if (!done) error.assign(errno, std::generic_category());
     return !done;
   };
-  const os::UniqueFd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // it may have become a pipe
+  const os::UniqueFd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  if (!source && errno == ELOOP) errno = ENOENT;
   struct stat status {};
   if (failed(static_cast<bool>(source)) || failed(::fstat(source.get(), &status) == 0)) return;
   if (!S_ISREG(status.st_mode)) {
-    error = std::make_error_code(std::errc::invalid_argument);
+    error = std::make_error_code(std::errc::no_such_file_or_directory);
     return;
   }
   const os::UniqueFd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
@@ -183,6 +184,8 @@ void TreeCopy::copy_file(const fs::path& inside) {
 void TreeCopy::copy_link(const fs::path& inside) {
   std::error_code error;
   fs::path target = fs::read_symlink(from_ / inside, error);
+  if (error == std::errc::invalid_argument)
+    error = std::make_error_code(std::errc::no_such_file_or_directory);  // no link any more
   if (!still_there(inside, "cannot read the link", error)) return;
   if (is_below(target, from_)) target = target.lexically_relative((from_ / inside).parent_path());
   fs::create_symlink(target, to_ / inside);

@@ -492,6 +492,10 @@ TEST_F(StoreTest, DoesNotBackUpOverAFileThatIsThere) {
   Connection::open_to_read(path()).copy_to(copy);
   EXPECT_THROW(Connection::open_to_read(path()).copy_to(copy), SqliteError);
   EXPECT_THROW(Connection::open_to_read(path()).copy_to(path()), SqliteError);
+  std::filesystem::create_symlink(copy + ".elsewhere", copy + ".link");
+  EXPECT_THROW(Connection::open_to_read(path()).copy_to(copy + ".link"), SqliteError);
+  EXPECT_FALSE(std::filesystem::exists(copy + ".elsewhere")) << "no link is followed";
+  EXPECT_EQ(std::filesystem::status(copy).permissions(), std::filesystem::perms(0600)) << "from the first byte on";
 }
 
 TEST_F(StoreTest, FindsNoFaultInASoundFile) {

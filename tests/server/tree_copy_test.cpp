@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,31 @@ class TreeCopyTest : public testing::Test {
   const fs::path from_ = directory_ / "from";
   const fs::path to_ = directory_ / "to";
 };
+
+TEST_F(TreeCopyTest, AFileThatBecomesALinkAtTheSameMomentIsNotFollowed) {
+  constexpr int kCopies = 1'000;
+  std::ofstream(directory_ / "elsewhere") << "another's";
+  write("file", "own");
+  std::atomic<bool> over = false;
+  std::thread trial([&] {
+    while (!over) {
+      fs::create_symlink(directory_ / "elsewhere", directory_ / "next");
+      fs::rename(directory_ / "next", from_ / "file");
+      std::ofstream(directory_ / "next") << "own";
+      fs::rename(directory_ / "next", from_ / "file");
+    }
+  });
+  int followed = 0;
+  for (int copy = 0; copy < kCopies; ++copy) {
+    TreeCopy(from_, to_, {}).copy_all();
+    const bool is_file = fs::is_regular_file(fs::symlink_status(to_ / "file"));
+    if (is_file && test::read_text(to_ / "file") == "another's") ++followed;
+    fs::remove_all(to_);
+  }
+  over = true;
+  trial.join();
+  EXPECT_EQ(followed, 0);
+}
 
 TEST_F(TreeCopyTest, CopiesEverythingBelow) {
   write("1/trials/0/log.txt", "said");
