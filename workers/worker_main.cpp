@@ -50,6 +50,7 @@ constexpr std::size_t kNameSizeMax = 80;  // its id, which the server takes up t
 constexpr std::size_t kAddressSizeMax = 255;
 constexpr const char* kStartedAgain = "TUNEBAND_WORKER_STARTED_AGAIN";
 constexpr const char* kIdOfReplaced = "TUNEBAND_WORKER_ID";
+constexpr const char* kParentOfReplaced = "TUNEBAND_WORKER_PARENT";
 
 struct Arguments {
   std::string server = "http://127.0.0.1:7070";
@@ -195,8 +196,9 @@ int join_on_stdin() {
 }
 
 // The same worker anew, in this process: threads that hang in a call end no other way.
-[[noreturn]] void start_anew(const std::string& id, char** argv) {
+[[noreturn]] void start_anew(const std::string& id, pid_t parent, char** argv) {
   ::setenv(kIdOfReplaced, id.c_str(), 1);
+  ::setenv(kParentOfReplaced, std::to_string(parent).c_str(), 1);
   std::fflush(nullptr);
   // Closed by exec and not before: a thread that wakes up over a closed socket would end the process.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -210,6 +212,12 @@ std::string id_of_replaced() {
   const std::string kept = before == nullptr ? "" : before;
   ::unsetenv(kIdOfReplaced);
   return std::all_of(kept.begin(), kept.end(), name_character) ? kept : "";
+}
+
+// Of a worker started anew it is the one of before, which may have ended meanwhile.
+pid_t parent_of_worker() {
+  const char* before = std::getenv(kParentOfReplaced);
+  return before == nullptr ? ::getppid() : static_cast<pid_t>(std::atoi(before));
 }
 
 void log(const Arguments& arguments, const std::string& line) {
@@ -229,10 +237,10 @@ int work(const Arguments& arguments, const std::string& id, const sigset_t& end_
   options.advertise_address = arguments.advertise_address;
   options.group_grace_ms = arguments.group_grace_s * 1000;
   options.stall_ms = arguments.stall_s * 1000;
-  options.replace_process = [id = options.id, argv, guarded = !arguments.no_guardian](bool for_good) {
+  options.replace_process = [id = options.id, parent = ::getppid(), argv, guarded = !arguments.no_guardian](bool for_good) {
     if (for_good) ::_exit(EXIT_SUCCESS);
     if (guarded) ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is a thread's, and this one's goes on
-    start_anew(id, argv);
+    start_anew(id, parent, argv);
   };
   options.check_job = [](const std::string& document, int workers, const std::function<bool()>& should_stop) {
     return tuneband::workers::check_in_process(document, {.workers = workers, .should_stop = should_stop});
@@ -290,14 +298,14 @@ int work_guarded(const Arguments& arguments, const sigset_t& end_signals, char**
 }  // namespace
 
 int main(int argc, char** argv) {
-  const pid_t parent = ::getppid();
+  const pid_t parent = parent_of_worker();
   CLI::App app{"Executes trials for a Tuneband server, one after the other, until it is told to end.", "tuneband-worker"};
   Arguments arguments;
   app.formatter(tuneband::command_line::help_layout());
   add_options(app, arguments);
   if (const auto status = tuneband::command_line::read_arguments(app, argc, argv)) return *status;
   start_again_with_openmp_settings(arguments, argv);
-  ::unsetenv(kStartedAgain);
+  for (const char* told : {kStartedAgain, kParentOfReplaced}) ::unsetenv(told);
   ::signal(SIGPIPE, SIG_IGN);
 
   const bool asked = arguments.check_job || arguments.predict || arguments.ensemble;

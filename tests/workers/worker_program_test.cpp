@@ -211,6 +211,16 @@ TEST_F(WorkerProgramTest, EndsWithItsParentWhenToldTo) {
   wait_until_gone(dir / "worker");
 }
 
+// The process that it has for a parent now is another one.
+TEST_F(WorkerProgramTest, OneStartedAnewEndsWhereItsParentHasEndedMeanwhile) {
+  server.start();
+  Process parent =
+      shell("TUNEBAND_WORKER_ID=w-1 TUNEBAND_WORKER_PARENT=1 $WORKER --name w --no-guardian --end-with-parent --server " +
+            server.url() + "; echo ended");
+  server.wait_for([](const SyncRequest& r) { return r.draining; });
+  EXPECT_THAT(finish(parent).output, HasSubstr("ended"));
+}
+
 TEST_F(WorkerProgramTest, ACheckEndsWithItsParentAndSoDoesItsCommand) {
   const Json job = {
       {"name", "checked"},
