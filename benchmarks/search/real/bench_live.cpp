@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <unordered_map>
@@ -42,6 +43,7 @@ struct Arguments {
   int threads = 2;
   bool each = false;
   bool unfinished = false;
+  bool processor = false;
   bool joined = false;
   bool from_best_found = false;
   std::string plot;
@@ -78,17 +80,20 @@ JobSpec job_of(const RealDataset& dataset, const std::string& method, const Argu
 }
 
 struct Best {
-  double resource = 0;  // spent until then
+  double spent = 0;  // until then
   Measured measured;
   bool full = false;  // trained in full
 };
 
-// One search: workers of equal pace, whose rounds take one unit of time each.
+// What a search spends, and what its time is counted in: rounds of equal pace, or microseconds of processor time.
+enum class Unit { rounds, microseconds };
+
 class Search {
  public:
-  Search(const RealDataset& dataset, const Matrices& matrices, const JobSpec& spec, int seed)
+  Search(const RealDataset& dataset, const Matrices& matrices, const JobSpec& spec, int seed, Unit unit)
       : dataset_(dataset),
         matrices_(matrices),
+        unit_(unit),
         maximize_(dataset.goal == "maximize"),
         seed_(seed),
         rounds_(spec.scheduler.max_resource),
@@ -102,8 +107,8 @@ class Search {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
   }
 
-  // The best model so far, each time that it became another one; `unfinished`: at the budgets, in rounds, with what full
-  // trainings under way have come to too, as of a job that is stopped then.
+  // The best model so far, each time that it became another one; `unfinished`: at the budgets, with what full trainings under way
+  // have come to too, as of a job that is stopped then. Requires: not of microseconds, then.
   std::vector<Best> run(int workers, std::vector<double> budgets, bool unfinished) {
     std::sort(budgets.begin(), budgets.end());
     auto budget = budgets.begin();
@@ -127,8 +132,8 @@ class Search {
     return std::move(bests_);
   }
 
-  double left_out() const { return left_out_; }  // of trainings that were ended early
-  double spent() const { return spent_; }        // in rounds
+  double left_out() const { return left_out_; }  // rounds of trainings that were ended early
+  double spent() const { return spent_; }        // in units
   const std::vector<EndedTraining>& ended() const { return ended_; }
 
  private:
@@ -167,10 +172,18 @@ class Search {
   void go_on(Segment segment) {
     const bool each_round = early_end_ && segment.assignment.until_resource == rounds_;
     const std::int64_t next = each_round ? segment.resource + 1 : segment.assignment.until_resource;
-    segment.told_at += next - segment.resource;
+    segment.told_at += units_between(*segment.curve, segment.resource, next);
     segment.resource = next;
     running_.push_back(std::move(segment));
     std::push_heap(running_.begin(), running_.end());
+  }
+
+  std::int64_t units_between(const std::vector<Measured>& curve, std::int64_t from, std::int64_t until) const {
+    if (unit_ == Unit::rounds) return until - from;
+    const auto seconds = [&](std::int64_t rounds) {
+      return rounds == 0 ? 0 : curve[static_cast<std::size_t>(rounds) - 1].seconds;
+    };
+    return std::llround((seconds(until) - seconds(from)) * 1e6);
   }
 
   // Where full trainings alone count, others do until one has ended.
@@ -223,6 +236,7 @@ class Search {
 
   const RealDataset& dataset_;
   const Matrices& matrices_;
+  Unit unit_;
   bool maximize_;
   int seed_;
   std::int64_t rounds_;  // of a full training
@@ -248,15 +262,18 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   regrets.test = regrets.validation;
   regrets.left_out.assign(static_cast<std::size_t>(arguments.seeds), 0);
   regrets.spent = regrets.left_out;
-  std::vector<double> budgets;  // in rounds
-  for (const double budget : arguments.budgets) budgets.push_back(budget * static_cast<double>(arguments.rounds));
+  const Unit unit = arguments.processor ? Unit::microseconds : Unit::rounds;
+  const double training = arguments.processor ? table.by_metric.at("prefix").seconds_of_training(kMaxResource) * 1e6
+                                              : static_cast<double>(arguments.rounds);
+  std::vector<double> budgets;  // in units
+  for (const double budget : arguments.budgets) budgets.push_back(budget * training);
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
     for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
-      Search search(dataset, matrices, job_of(dataset, method, arguments, seed), seed);
+      Search search(dataset, matrices, job_of(dataset, method, arguments, seed), seed, unit);
       const auto bests = search.run(arguments.workers, budgets, arguments.unfinished);
       regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(arguments.rounds);
-      regrets.spent[static_cast<std::size_t>(seed)] = search.spent() / static_cast<double>(arguments.rounds);
+      regrets.spent[static_cast<std::size_t>(seed)] = search.spent() / training;
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
       const auto set = [&](std::size_t budget, const Measured& measured) {
         regrets.validation[budget][static_cast<std::size_t>(seed)] = table.validation.of(cost(measured.validation));
@@ -264,7 +281,7 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
       };
       for (std::size_t i = 0; i < budgets.size(); ++i) {
         for (const Best& best : bests) {
-          if (best.resource <= budgets[i]) set(i, best.measured);
+          if (best.spent <= budgets[i]) set(i, best.measured);
         }
         const bool any = !search.ended().empty() && search.ended().front().spent <= budgets[i];
         if (arguments.joined && any) set(i, joined_value(dataset, search.ended(), budgets[i]));
@@ -328,7 +345,8 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--method", arguments.methods,
                  "scheduler/sampler, each with fields if need be, and @fidelity if not the default");
   app.add_option("--budgets", arguments.budgets, "In units of max_resource");
-  app.add_option("--rounds", arguments.rounds, "Of a full training; the scale stays that of 81")->check(CLI::Range(1, 10'000));
+  auto* rounds = app.add_option("--rounds", arguments.rounds, "Of a full training; the scale stays that of 81")
+                     ->check(CLI::Range(1, 10'000));
   app.add_option("--trials", arguments.trials,
                  "Trials of a job, which then ends by itself; what it spent is said on standard error")
       ->check(CLI::Range(1, 1'000'000));
@@ -336,7 +354,12 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
-  app.add_flag("--unfinished", arguments.unfinished, "Count what full trainings under way have come to, as a stopped job does");
+  auto* unfinished = app.add_flag("--unfinished", arguments.unfinished,
+                                  "Count what full trainings under way have come to, as a stopped job does");
+  app.add_flag("--processor", arguments.processor,
+               "R is the processor time of a full training of random parameters (mean of the table), not its rounds")
+      ->excludes(rounds)
+      ->excludes(unfinished);
   app.add_flag("--joined", arguments.joined, "Count the models of the best trials joined, instead of the best model");
   auto* from_best =
       app.add_flag("--from-best-found", arguments.from_best_found, "Say and draw it with 0 as the best of all runs here");

@@ -108,12 +108,21 @@ class RealTable:
         """Seconds of a round."""
         return self.seconds_per_round[row]
 
+    def price(self, row, done, until):
+        """What it takes of the budget, in the unit of a training's."""
+        return until - done
+
+    def training(self):
+        """The price of a full training."""
+        return ROUNDS
+
 
 class LiveTable(RealTable):
     """A table for the scale of the regret alone: whatever is proposed is trained, at an equal pace."""
 
-    def __init__(self, path, command, seed):
+    def __init__(self, path, command, seed, processor):
         super().__init__(path)
+        self.processor = processor
         self.program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.first, self.configurations, self.answers = seed * 10_000, [], {}
 
@@ -142,6 +151,15 @@ class LiveTable(RealTable):
     def pace(self, row):
         return 1
 
+    def price(self, row, done, until):
+        if not self.processor:
+            return until - done
+        return max(0, self.answer(row, until)["seconds"] - (self.answer(row, done)["seconds"] if done else 0))
+
+    def training(self):
+        """In seconds the mean of the table."""
+        return self.seconds_per_round.mean() * ROUNDS if self.processor else ROUNDS
+
     def close(self):
         self.program.stdin.close()
         self.program.wait()
@@ -151,7 +169,7 @@ class Run:
     """One study: a heap of workers' next rounds, at which a trial reports and may be pruned."""
 
     def __init__(self, table, pruner, workers, seed, budget_max):
-        self.table, self.workers, self.rounds_max = table, workers, budget_max * ROUNDS
+        self.table, self.workers, self.most = table, workers, budget_max * table.training()
         # For parallel workers Optuna's documentation advises the constant liar.
         sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=workers > 1)
         direction = "maximize" if table.maximize else "minimize"
@@ -175,13 +193,13 @@ class Run:
                    for end, _, _, row, done, until in self.heap)
 
     def incumbents(self):
-        """(rounds spent, row, rung) of each trial that was better than all before."""
+        """(spent, row, rung) of each trial that was better than all before."""
         found, best, spent = [], math.inf, 0
         for _ in range(self.workers):
             self.begin()
-        while self.heap and spent <= self.rounds_max:
+        while self.heap and spent <= self.most:
             self.now, _, trial, row, done, until = heapq.heappop(self.heap)
-            spent += until - done
+            spent += self.table.price(row, done, until)
             cost = self.table.cost(row, until)
             if cost < best:
                 best = cost
@@ -203,12 +221,12 @@ class Run:
 def one_run(cell):
     """By axis, the regret at each budget."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    path, pruner, workers, seed, budgets, live = cell
-    table = LiveTable(path, shlex.split(live), seed) if live else RealTable(path)
+    path, pruner, workers, seed, budgets, live, processor = cell
+    table = LiveTable(path, shlex.split(live), seed, processor) if live else RealTable(path)
     found = Run(table, pruner, workers, seed, max(budgets)).incumbents()
 
     def at(axis, budget):
-        reached = [(row, rung) for spent, row, rung in found if spent <= budget * ROUNDS]
+        reached = [(row, rung) for spent, row, rung in found if spent <= budget * table.training()]
         return table.regret(axis, *reached[-1]) if reached else 1.0
 
     by_axis = [[at(axis, budget) for budget in budgets] for axis in AXES]
@@ -236,16 +254,20 @@ def main():
     parser.add_argument("--budgets", nargs="*", type=float, default=[3, 6, 10, 20])
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--live", help="train what is proposed by this: build/bench/bin/train_lines --bank bank7000.csv")
+    parser.add_argument("--processor", action="store_true",
+                        help="with --live and one worker: R is the processor time of a full training of random parameters")
     parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_real --csv")
     arguments = parser.parse_args()
+    if arguments.processor and (not arguments.live or arguments.workers != [1]):
+        parser.error("--processor goes with --live and --workers 1")
     paths = sorted(os.path.join(arguments.tables, f) for f in os.listdir(arguments.tables) if f.endswith(".json"))
     began, lines = time.time(), ["table,method,workers,seed,axis,budget,regret"]
     with multiprocessing.Pool(arguments.processes) as pool:
         for workers in arguments.workers:
             methods = {}
-            cells = [(path, pruner, workers, seed, arguments.budgets, arguments.live)
+            cells = [(path, pruner, workers, seed, arguments.budgets, arguments.live, arguments.processor)
                      for pruner in arguments.pruner for seed in range(arguments.seeds) for path in paths]
-            for (_, pruner, _, seed, budgets, _), table, by_axis in pool.imap(one_run, cells):
+            for (_, pruner, _, seed, budgets, *_), table, by_axis in pool.imap(one_run, cells):
                 method = f"Optuna {optuna.__version__} TPE + {pruner}"
                 for axis, regrets in zip(AXES, by_axis):
                     for budget, regret in zip(budgets, regrets):

@@ -1,6 +1,7 @@
 // Trains what a searcher of another language asks for, with the product's own trainer: each line of the standard input is a
 // question, a JSON object with `dataset`, `index` (of which the seed is a function), `rounds` (the first so many of a full
-// training) and `configuration`; its answer is one line, the best round's `validation` and `test` value.
+// training) and `configuration`; its answer is one line, the best round's `validation` and `test` value and the
+// `seconds` of processor time that all of it took.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
@@ -26,7 +27,7 @@ int answer_lines(const WhichDatasets& which) {
     const auto curve =
         train(dataset, of_dataset, configuration_from_json(question.at("configuration")), question.at("index"), rounds, rounds);
     const Measured best = best_of(curve, rounds, dataset.goal == "maximize");
-    std::cout << Json{{"validation", best.validation}, {"test", best.test}} << std::endl;
+    std::cout << Json{{"validation", best.validation}, {"test", best.test}, {"seconds", curve.back().seconds}} << std::endl;
   }
   return 0;
 }

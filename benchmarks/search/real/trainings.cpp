@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 #include <stdexcept>
 
@@ -20,6 +21,13 @@ constexpr double kLeastFloat = 1e-6;  // a share of columns may not be 0
 std::vector<float> margins_of(workers::XgboostBooster& booster, const workers::XgboostMatrix& matrix) {
   const auto rows = checked(booster.predict(matrix, workers::Prediction::margin));
   return {rows.values.begin(), rows.values.end()};
+}
+
+// Of the processor time of this thread, in which a training of one thread takes place.
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -51,11 +59,14 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
   const std::vector<workers::EvaluationSet> sets{{"validation", &matrices.validation}, {"test", &matrices.test}};
   auto booster = checked(workers::XgboostBooster::create(matrices.train, sets, std::move(parameters)));
   std::vector<Measured> curve;
+  double seconds = 0;
   for (std::int64_t round = 0; round < rounds; ++round) {
+    const double before = thread_seconds();
     if (auto trained = booster.train_round(static_cast<int>(round)); !trained)
       throw std::runtime_error(describe(trained.error()));
     const auto metrics = checked(booster.evaluate(static_cast<int>(round), sets));
-    curve.push_back({round + 1, metrics.at(0).second, metrics.at(1).second});
+    seconds += thread_seconds() - before;
+    curve.push_back({round + 1, metrics.at(0).second, metrics.at(1).second, seconds});
     const bool is_best = best_of(curve, round + 1, dataset.goal == "maximize").round == round + 1;
     if (margins != nullptr && is_best) *margins = {margins_of(booster, matrices.validation), margins_of(booster, matrices.test)};
   }

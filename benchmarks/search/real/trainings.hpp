@@ -25,6 +25,7 @@ struct Measured {
   std::int64_t round = 0;  // from 1
   double validation = 0;
   double test = 0;
+  double seconds = 0;  // of one processor, of the training from its first round to the end of this one
 };
 
 // What the best round of a training says of rows, as XGBoost predicts margins.
