@@ -62,12 +62,13 @@ Configuration middle_configuration(const SearchSpace& space) {
 
 void probe_trial(const JobSpec& job, Diagnostics& diagnostics) {
   const os::TemporaryDir dir("tuneband-preflight");
-  auto log = dir.path().empty() ? Result<TrialLog>(Error{}) : TrialLog::open(dir.path());
+  const std::string trial_dir = dir.path() + "/trials/0";  // what the trials of a job share lies beside it
+  auto log = dir.path().empty() ? Result<TrialLog>(Error{}) : TrialLog::open(trial_dir);
   if (!log) {
     diagnostics.warning(kProbePath, "the trial run was left out: there is no room for its files");
     return;
   }
-  const protocol::AssignmentOrder order = probe_order(job, dir.path());
+  const protocol::AssignmentOrder order = probe_order(job, trial_dir);
   ProbeReporter reporter;
   const auto runner = make_trial_runner({});
   const SegmentResult result = runner->run(order, reporter, *log);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
+#include "tests/temporary_directory.hpp"
 #include "workers/trial_probe.hpp"
 
 namespace tuneband::workers {
@@ -13,11 +14,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // The first fault, as "path: message".
-std::string fault_of(const Json& trainer) {
+std::string fault_of(const Json& trainer, const std::string& metric = "loss", const std::string& parameter = "x") {
   Diagnostics diagnostics;
   const Json job{{"name", "j"},
-                 {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
-                 {"search_space", {{"x", 1}}},
+                 {"objective", {{"metric", metric}, {"goal", "minimize"}}},
+                 {"search_space", {{parameter, 1}}},
                  {"scheduler", {{"type", "none"}, {"max_resource", 9}}},
                  {"limits", {{"max_trials", 1}}},
                  {"trainer", trainer}};
@@ -82,6 +83,17 @@ TEST(JobCheck, RunsOneUnitOfOneTrialWhenAskedTo) {
   EXPECT_THAT(fault_of(with("echo no such module >&2; exit 3")),
               AllOf(HasSubstr("trainer.preflight: the trial run on one worker"), HasSubstr("no such module")));
   EXPECT_THAT(fault_of(with("[ $WORLD_SIZE = 1 ] && echo alone")), HasSubstr("no_metric"));
+}
+
+TEST(JobCheck, TheTrialRunOfAJobKnowsNothingOfAnotherJobsData) {
+  const test::TemporaryDirectory dir;
+  for (const char* label : {"1", "2"}) {
+    std::string data = "x,y\n";
+    for (int row = 0; row < 20; ++row) data += std::to_string(row) + "," + (row % 2 == 0 ? "0" : label) + "\n";
+    const std::string file = dir.write("data.csv", data);
+    const Json trainer{{"type", "xgboost"}, {"data", {{"train", file}, {"label", "y"}}}, {"preflight", "local"}};
+    EXPECT_EQ(fault_of(trainer, "validation-rmse", "max_depth"), "") << "label " << label;
+  }
 }
 
 TEST(JobCheck, TakesTheMiddleOfTheSearchSpaceForIt) {
