@@ -572,6 +572,8 @@ TEST_F(DataTable, LibsvmFaultsNameTheLine) {
   EXPECT_THAT(fault(libsvm("1 5\n")), HasSubstr("expected column:value, got a text of length 1"));
   EXPECT_THAT(fault(libsvm("1 -1:5\n")), HasSubstr("got a text of length 4"));
   EXPECT_THAT(fault(libsvm("1 0:inf\n")), HasSubstr("finite"));
+  EXPECT_THAT(fault(libsvm("1 0:3.4028236e38\n")), HasSubstr("finite"));
+  EXPECT_EQ(fault(libsvm("1 0:3.4028235e38\n0 0:-3.4028235e38\n")), "") << "the greatest float, as programs print it";
   EXPECT_THAT(fault(libsvm("nan 0:1\n")), HasSubstr("expected a label"));
   EXPECT_THAT(fault(libsvm("1 99999999999:1\n")), HasSubstr("with a column from 0"));
 }

@@ -1,13 +1,13 @@
 #include "workers/data/libsvm_reader.hpp"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 #include <optional>
 
 #include "core/decimal.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "workers/data/csv_reader.hpp"
+#include "workers/data/float_of.hpp"
 
 namespace tuneband::workers {
 
@@ -28,8 +28,7 @@ std::string_view next_token(std::string_view& line) {
 
 std::optional<float> parse_finite(std::string_view text) {
   const auto value = parse_number(text);
-  if (!value || !(std::abs(*value) <= std::numeric_limits<float>::max())) return std::nullopt;
-  return static_cast<float>(*value);
+  return value ? float_of(*value) : std::nullopt;
 }
 
 class LibsvmReader {

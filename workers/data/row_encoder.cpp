@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "workers/data/csv_columns.hpp"
 #include "workers/data/csv_files.hpp"
+#include "workers/data/float_of.hpp"
 
 namespace tuneband::workers {
 
@@ -118,10 +119,9 @@ Result<float> RowEncoder::number_of(std::string_view cell, const CsvRow& row, co
     const std::string or_named = std::string_view(hint).empty() ? "" : ", or name its text in trainer.data.missing";
     return cell_fault(row, column, "a finite number", cell, hint + or_named);
   }
-  constexpr double kMax = std::numeric_limits<float>::max();
-  constexpr double kHalfAStep = 0x1p103;  // the greatest float is written in fewer digits as 3.4028235e38, which is above it
-  if (!(std::abs(*value) < kMax + kHalfAStep)) return cell_fault(row, column, "a number that fits 32-bit floats", cell);
-  return static_cast<float>(std::clamp(*value, -kMax, kMax));
+  const auto nearest = float_of(*value);
+  if (!nearest) return cell_fault(row, column, "a number that fits 32-bit floats", cell);
+  return *nearest;
 }
 
 Result<float> RowEncoder::label_of(const CsvRow& row) const {
