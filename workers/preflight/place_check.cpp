@@ -58,7 +58,8 @@ void check_existing(const CommandText& text, const std::string& path, mode_t mod
     if (!fault.empty()) diagnostics.error(text.path, fault, kDeniedHint);
     return;
   }
-  if (::access(path.c_str(), W_OK) == 0) return;
+  // A program may be executed unread, and what lies in a directory opened by its name.
+  if (::access(path.c_str(), W_OK) == 0 || ::access(path.c_str(), X_OK) == 0) return;
   diagnostics.error(text.path, path + " may not be read by the worker's user: " + std::strerror(errno),
                     directory ? "chmod o+rx lets others read it" : "chmod o+r lets others read it");
 }
