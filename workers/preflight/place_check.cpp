@@ -163,7 +163,12 @@ bool is_on_noexec_mount(const std::string& path) {
 
 void check_execution(const CheckedCommand& command, Diagnostics& diagnostics) {
   const std::string& program = command.executable;
-  if (const int error = errno_of_executing(program); error == EACCES || error == EPERM) {
+  const int error = errno_of_executing(program);
+  if (error == ENOEXEC) {
+    diagnostics.error("trainer.argv[0]", program + " is not a program", "a script needs a first line like #!/bin/sh");
+    return;
+  }
+  if (error == EACCES || error == EPERM) {
     diagnostics.error("trainer.argv[0]",
                       "the machine denies the worker's user to execute " + program +
                           ", which its permissions allow: " + std::strerror(error) + security_rules_in_words(),

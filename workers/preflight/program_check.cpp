@@ -118,7 +118,9 @@ std::string check_first_line(const CheckedCommand& command, const ProgramFile& f
   const auto found = find_executable(file.interpreter, environment_value(command.environment, "PATH"), directory);
   if (found) return *found;
   diagnostics.error(kProgramPath, line + " names the interpreter " + excerpt(file.interpreter) + ": " + found.error().message,
-                    "install it, or name another one there");
+                    file.interpreter.find(' ') == std::string::npos
+                        ? "install it, or name another one there"
+                        : "env takes the rest of its line for one name, and for words behind -S: #!/usr/bin/env -S");
   return "";
 }
 

@@ -71,15 +71,30 @@ ProgramFile read_elf(int fd, const std::array<char, EI_NIDENT>& ident) {
   return file;
 }
 
+// What env(1) starts, of its one argument: behind -S the first of several words. "": only env itself can tell.
+std::string program_of_env(std::string_view argument) {
+  constexpr std::string_view kSplit = "-S";
+  constexpr std::string_view kOfItsOwn = "=\"'\\$#\t";  // variables, quotes, escapes, comments
+  if (argument.starts_with(kSplit)) {
+    argument.remove_prefix(kSplit.size());
+    argument.remove_prefix(std::min(argument.find_first_not_of(' '), argument.size()));
+    argument = argument.substr(0, argument.find(' '));
+    if (argument.find_first_of(kOfItsOwn) != argument.npos) return "";
+  }
+  return argument.starts_with('-') ? "" : std::string(argument);
+}
+
 ProgramFile read_script(std::string line) {
   ProgramFile file{.kind = ProgramFile::Kind::script};
   line.resize(std::min(line.find('\n'), line.size()));
   file.carriage_return = line.ends_with('\r');
   if (file.carriage_return) line.pop_back();
-  static const RE2 pattern(R"(#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?.*)");
+  static const RE2 pattern(R"(#!\s*(\S+)\s*(.*?)\s*)");
   std::string argument;
   RE2::FullMatch(line, pattern, &file.interpreter, &argument);
-  if (file_name_of(file.interpreter) == "env" && !argument.empty()) file.interpreter = argument;
+  if (file_name_of(file.interpreter) != "env") return file;
+  const std::string program = program_of_env(argument);
+  if (!program.empty()) file.interpreter = program;
   return file;
 }
 
