@@ -7,7 +7,6 @@
 
 #include "core/json.hpp"
 #include "jobs/parsed_job.hpp"
-#include "os/open_regular.hpp"
 #include "workers/command/command_line.hpp"
 #include "workers/command/metric_parser.hpp"
 #include "workers/command/path_check.hpp"
@@ -84,8 +83,10 @@ void check_command(const CommandSpec& spec, const Json& job, const CheckedMachin
   check_gpu(*command, has_gpu, diagnostics);
   check_paths(*command, diagnostics);
   const auto script = diagnostics.ok() ? script_of(*command) : std::nullopt;
-  if (script && script->python && script->certain) check_python(*command, *script, has_gpu, diagnostics);
-  check_ranks_differ(*command, script ? os::read_regular(script->script) : std::nullopt, diagnostics);
+  std::vector<std::string> files;
+  if (script && script->python && script->certain) files = check_python(*command, *script, has_gpu, diagnostics);
+  if (script) files.push_back(script->script);
+  check_ranks_differ(*command, files, diagnostics);
   check_addresses(*command, diagnostics);
 }
 

@@ -98,16 +98,22 @@ bool knows_of_ranks(std::string_view text) {
   return RE2::PartialMatch(text, words);
 }
 
-void check_python(const CheckedCommand& command, const CommandScript& script, bool has_gpu, Diagnostics& diagnostics) {
+std::vector<std::string> check_python(const CheckedCommand& command, const CommandScript& script, bool has_gpu,
+                                      Diagnostics& diagnostics) {
   const Json said = probe(command, script, diagnostics);
-  if (said.is_null()) return;  // another Python, or none that answers in time
+  if (said.is_null()) return {};  // another Python, or none that answers in time
+  std::vector<std::string> files;
+  for (const Json& file : said.value("own", Json::array())) {
+    if (file.is_string()) files.push_back(file.get<std::string>());
+  }
   if (const Json syntax = said.value("syntax", Json()); syntax.is_object()) {
     diagnostics.error(script.path,
                       script.interpreter + " cannot read the script" + place_of(syntax) + ": " + text_of(syntax, "message"));
-    return;
+    return files;
   }
   check_modules(script, said, diagnostics);
   check_devices(command, script, said, has_gpu, diagnostics);
+  return files;
 }
 
 }  // namespace tuneband::workers

@@ -121,16 +121,15 @@ def look(script):
                 says["torch_cuda"] = torch_cuda()
     if says["steers"]:  # where else it looks, only its run would say
         says["missing"] = [module for module in says["missing"] if module["package"]]
-    says["looks"] = "is_available" in says["text"]
-    says["ranks"] = bool(re.search(r"rank|world_size|distributed|horovod|mpi4py|accelerate|deepspeed|lightning|rabit|collective",
-                                   says.pop("text"), re.I))
+    says["looks"] = "is_available" in says.pop("text")
+    says["own"] = sorted(seen)
     return says
 
 
 def look_for_module(name):
     top = name.split(".")[0]
     missing = [] if spec_of(top) else [{"name": top, "file": "", "line": 0, "certain": True, "package": PACKAGES.get(top, "")}]
-    return {"missing": missing, "syntax": None, "gpu": None, "looks": True, "steers": False, "torch_cuda": "", "ranks": True}
+    return {"missing": missing, "syntax": None, "gpu": None, "looks": True, "steers": False, "torch_cuda": "", "own": []}
 
 
 try:

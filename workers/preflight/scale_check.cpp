@@ -9,6 +9,7 @@
 
 #include "core/text.hpp"
 #include "os/control_group.hpp"
+#include "os/open_regular.hpp"
 #include "workers/data/data_check.hpp"
 #include "workers/preflight/python_check.hpp"
 
@@ -102,7 +103,7 @@ void check_distribution(const Json& job, int threads, const CheckedMachine& mach
   }
 }
 
-void check_ranks_differ(const CheckedCommand& command, const std::optional<std::string>& script_text, Diagnostics& diagnostics) {
+void check_ranks_differ(const CheckedCommand& command, const std::vector<std::string>& script_files, Diagnostics& diagnostics) {
   const int most = command.replicas_max;
   if (most == 1) return;
   for (const CommandText& text : texts_of(command)) {
@@ -116,7 +117,11 @@ void check_ranks_differ(const CheckedCommand& command, const std::optional<std::
     return argument.find("{rank}") != std::string::npos || argument.find("{world_size}") != std::string::npos ||
            argument.find("{replicas}") != std::string::npos || knows_of_ranks(argument);
   });
-  if (told || !script_text || knows_of_ranks(*script_text)) return;
+  const auto may_tell = [](const std::string& file) {
+    const auto text = os::read_regular(file);
+    return !text || knows_of_ranks(*text);
+  };
+  if (told || script_files.empty() || std::any_of(script_files.begin(), script_files.end(), may_tell)) return;
   diagnostics.warning(
       "trainer.replicas",
       "nothing in the command's script looks at its rank: all " + std::to_string(most) + " would do the same work",
