@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "os/host_name.hpp"
 #include "os/open_regular.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/protocol/trial_directory.hpp"
@@ -21,13 +22,18 @@ namespace fs = std::filesystem;
 // leaves.
 Result<void> make_trial_dir(const std::string& trial_dir) {
   const fs::path jobs = fs::path(trial_dir).parent_path().parent_path().parent_path();
+  const std::string there = jobs.parent_path().string() + " on this machine (" + os::host_name() + ")";
   std::error_code failure;
   if (fs::status(jobs, failure).type() == fs::file_type::not_found) {
-    return fault_for(waiting::kDataDirectory, "the server's data directory is not at " + jobs.parent_path().string() +
-                                                  " on this machine: mount it there (docs/distributed.md, \"Several hosts\")");
+    return fault_for(waiting::kDataDirectory, "the server's data directory is not at " + there +
+                                                  ": mount it there (docs/distributed.md, \"Several hosts\")");
   }
   failure.clear();
   fs::create_directories(trial_dir, failure);
+  if (failure == std::errc::permission_denied || failure == std::errc::operation_not_permitted) {
+    return fault_for(waiting::kDataDirectory, "the worker's user may not write to the server's data directory at " + there +
+                                                  ": start the worker as the server's user");
+  }
   if (failure) return fault_of(ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir, failure.value());
   return {};
 }
