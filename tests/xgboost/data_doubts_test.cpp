@@ -194,20 +194,31 @@ TEST_F(DataDoubts, ManyTextsMayBeKeptAsCategoriesWhereTheTreesCan) {
 }
 
 // Data of another country's spreadsheet.
-TEST_F(DataDoubts, NumbersWithACommaAreToldAsSuch) {
+TEST_F(DataDoubts, NumbersWithACommaOrASignAreToldAsSuch) {
   const Json regression = job("reg:squarederror", "validation-rmse");
   DataSpec spec = csv("a;b;y\n1,5;x;1\n-1.234,5;y;2\n7;z;3\n");
   spec.delimiter = ';';
   EXPECT_THAT(found_in(spec, regression),
-              ElementsAre("warning trainer.data.train: columns of numbers with a comma, which count as categories: a (write them "
-                          "with a point, and nothing between thousands)"));
+              ElementsAre("warning trainer.data.train: columns of numbers with a comma or a sign, which count as categories: a "
+                          "(write them with a point, nothing between thousands and no sign but - and +)"));
+  spec.validation = dir_.write("later.csv", "a;b;y\n2,5;x;1\n");
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("or a sign"))) << "and not of texts that are others there";
+  spec.validation = spec.train.front();
   spec.categorical = {"a"};
   EXPECT_THAT(found_in(spec, regression), IsEmpty());
   spec = csv("a;y\n1;0,5\n2;1,5\n");
   spec.delimiter = ';';
-  EXPECT_THAT(found_in(spec, regression),
-              ElementsAre(StartsWith("trainer.data.label: the label `y` has numbers with a comma, which are texts here")));
-  EXPECT_THAT(found_in(csv("a,y\n\"1,2 kg\",1\n\"1,5\",2\n"), regression), IsEmpty());
+  EXPECT_THAT(
+      found_in(spec, regression),
+      ElementsAre(StartsWith("trainer.data.label: the label `y` has numbers with a comma or a sign, which are texts here")));
+  for (const std::string number : {"1%", "12.5 %", "$1", "-$1.5", "€ 1", "1 €", "£1"}) {
+    std::string another = number;
+    another.replace(another.find('1'), 1, "2");
+    EXPECT_THAT(found_in(csv("a,y\n" + number + ",1\n" + another + ",2\n"), regression), ElementsAre(HasSubstr("or a sign")))
+        << number;
+  }
+  for (const std::string text : {"\"1,2 kg\"", "%", "<5%", "$x"})
+    EXPECT_THAT(found_in(csv("a,y\n" + text + ",1\n\"1,5\",2\n"), regression), IsEmpty()) << text;
 }
 
 TEST_F(DataDoubts, DatesAreToldAsSuch) {

@@ -44,6 +44,11 @@ bool are_unasked_dates(const DataSpec& data, const FeatureColumn& feature) {
   return are_dates(feature.categories) && !is_named(data.categorical, feature);
 }
 
+// Likewise numbers.
+bool are_unasked_numbers(const DataSpec& data, const FeatureColumn& feature) {
+  return are_numbers_with_signs(feature.categories) && !is_named(data.categorical, feature);
+}
+
 // Columns that name rows. What was doubted already is not doubted twice.
 void check_ids(const LoadedTables& tables, Diagnostics& diagnostics) {
   std::vector<std::string> ids = id_columns(tables);
@@ -123,20 +128,21 @@ void check_features(const LoadedTables& tables, Diagnostics& diagnostics) {
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);
   std::vector<std::string> ordinal;
-  std::vector<std::string> commas;
+  std::vector<std::string> numbers;
   std::vector<std::string> dates;
   for (const FeatureColumn& feature : tables.encoding.features) {
-    if (are_numbers_with_commas(feature.categories) && !is_named(spec.data.categorical, feature)) {
-      commas.push_back(feature.name);
+    if (are_unasked_numbers(spec.data, feature)) {
+      numbers.push_back(feature.name);
     } else if (are_unasked_dates(spec.data, feature)) {
       dates.push_back(feature.name);
     } else if (feature.kind == ColumnKind::ordinal) {
       ordinal.push_back(feature.name + " (" + std::to_string(feature.categories.size()) + ")");
     }
   }
-  if (!commas.empty()) {
-    diagnostics.warning("trainer.data.train", "columns of numbers with a comma, which count as categories: " + listed(commas),
-                        "write them with a point, and nothing between thousands");
+  if (!numbers.empty()) {
+    diagnostics.warning("trainer.data.train",
+                        "columns of numbers with a comma or a sign, which count as categories: " + listed(numbers),
+                        kPlainNumbersHint);
   }
   if (!dates.empty()) {
     diagnostics.warning("trainer.data.train",
@@ -162,7 +168,8 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
   std::size_t told = 0;
   for (std::size_t i = 0; i < tables.encoding.features.size() && part.rows() > 0; ++i) {
     const FeatureColumn& feature = tables.encoding.features[i];
-    const bool otherwise = feature.kind == ColumnKind::numeric || feature.width() == 0 || are_unasked_dates(data, feature);
+    const bool as_such = are_unasked_dates(data, feature) || are_unasked_numbers(data, feature);
+    const bool otherwise = feature.kind == ColumnKind::numeric || feature.width() == 0 || as_such;
     const std::size_t rows = otherwise ? 0 : rows_of_unknown_text(tables, part, i, first);
     first += feature.width();
     const auto share = share_of_unknown_texts(rows, part.rows());

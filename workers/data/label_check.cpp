@@ -33,9 +33,9 @@ Result<void> check_text_label(const XgboostObjective& objective, const LabelColu
     return label_fault(found + ", and " + objective.name + " needs two classes",
                        "name the one that counts as 1 in trainer.data.positive");
   }
-  if (!tells_classes_apart(objective.task) && are_numbers_with_commas(column.classes)) {
-    return label_fault("the label `" + valid_utf8(column.name) + "` has numbers with a comma, which are texts here",
-                       "write them with a point, and nothing between thousands");
+  if (!tells_classes_apart(objective.task) && are_numbers_with_signs(column.classes)) {
+    return label_fault("the label `" + valid_utf8(column.name) + "` has numbers with a comma or a sign, which are texts here",
+                       kPlainNumbersHint);
   }
   if (!tells_classes_apart(objective.task)) {
     return label_fault(found + ", and " + objective.name + " needs numbers", "use binary:logistic or multi:softprob for classes");

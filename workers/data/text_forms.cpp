@@ -1,7 +1,10 @@
 #include "workers/data/text_forms.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+
+#include "workers/data/csv_columns.hpp"
 
 namespace tuneband::workers {
 
@@ -9,8 +12,20 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_number_with_separators(std::string_view text) {
+constexpr std::array<std::string_view, 5> kSigns{"%", "$", "€", "£", "¥"};
+
+// Those of them in front and behind, with spaces between.
+std::string_view without_signs(std::string_view text) {
+  for (const std::string_view sign : kSigns) {
+    if (text.starts_with(sign)) text = trim(text.substr(sign.size()));
+    if (text.ends_with(sign)) text = trim(text.substr(0, text.size() - sign.size()));
+  }
+  return text;
+}
+
+bool is_number_with_signs(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  text = without_signs(text);
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == ',' || c == '.'; });
   return plain && !text.empty() && is_digit(text.back());
 }
@@ -41,9 +56,11 @@ bool is_date(std::string_view text) {
 
 }  // namespace
 
-bool are_numbers_with_commas(const std::vector<std::string>& texts) {
-  return std::all_of(texts.begin(), texts.end(), is_number_with_separators) &&
-         std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return text.find(',') != std::string::npos; });
+bool are_numbers_with_signs(const std::vector<std::string>& texts) {
+  const auto has_sign = [](std::string_view text) {
+    return text.find(',') != text.npos || std::ranges::any_of(kSigns, [text](auto sign) { return text.find(sign) != text.npos; });
+  };
+  return std::ranges::all_of(texts, is_number_with_signs) && std::ranges::any_of(texts, has_sign);
 }
 
 bool are_dates(const std::vector<std::string>& texts) {
