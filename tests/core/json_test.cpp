@@ -257,7 +257,7 @@ TEST_F(ObjectReading, SaysOfAMissingFieldWhatItsReadExpects) {
                         "integer: is missing (expected an integer of at least 1)",
                         "boolean: is missing (expected true or false)",
                         "text: is missing (expected a text)",
-                        "word: is missing (expected one of \"log\" and \"linear\")",
+                        "word: is missing (expected log or linear)",
                     }));
 }
 
