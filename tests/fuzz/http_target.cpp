@@ -1,4 +1,5 @@
-// The whole API over a real socket: each input is what one client sends before it closes its side.
+// The whole API over a real socket: each input is what one client sends before it closes its side. It takes what comes then, of
+// events that go on their beginning.
 #include <memory>
 
 #include "tests/fuzz/targets.hpp"
@@ -19,7 +20,7 @@ class RunningApi : public test::ApiTest {
     test::RawClient client(port_);
     client.send(input);
     client.close_sending();
-    const std::string answer = client.receive_rest();
+    const std::string answer = client.receive_rest("Content-Type: text/event-stream");
     require(answer.empty() || answer.starts_with("HTTP/1."), "what comes back is HTTP");
     if (++inputs_ % kInputsBetweenProbes == 0) require(get("/healthz").status == 200, "the server still answers");
   }

@@ -138,8 +138,8 @@ RawReply RawClient::post(const std::string& target, const std::string& body, con
   return receive();
 }
 
-std::string RawClient::receive_rest() {
-  while (fill()) {
+std::string RawClient::receive_rest(std::string_view last) {
+  while ((last.empty() || buffer_.find(last) == std::string::npos) && fill()) {
   }
   return std::exchange(buffer_, "");
 }

@@ -36,8 +36,8 @@ class RawClient {
   RawReply receive_head();
   // The next chunk of a chunked body; "" for the last one. Nothing: the connection ended.
   std::optional<std::string> receive_chunk();
-  // Everything until the server closes.
-  std::string receive_rest();
+  // Everything until the server closes, or until `last` has come.
+  std::string receive_rest(std::string_view last = "");
   bool closed_by_server();  // waits; false when something else came, or nothing
 
   // From now on. The system lets a sender wait that has more than a small buffer takes: 0.2 s for each 2 kB.
