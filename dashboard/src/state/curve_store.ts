@@ -39,15 +39,14 @@ export class CurveStore extends LazyStore {
     this.touched();
   }
 
+  // A trial may be trained anew, at a rung or after a loss: then what it had there and above is of a training that counts no more.
   add(trial: number, resource: number, value: number): void {
     const curve = this.curves.get(trial) ?? { resource: [], value: [] };
     this.curves.set(trial, curve);
     this.touched();
-    const last = curve.resource.at(-1);
-    if (last === undefined || resource > last) {
-      curve.resource.push(resource);
-      curve.value.push(value);
-    }
+    const at = curve.resource.findLastIndex((one) => one < resource) + 1;
+    curve.resource.splice(at, Infinity, resource);
+    curve.value.splice(at, Infinity, value);
   }
 
   protected async load(): Promise<void> {
@@ -57,7 +56,8 @@ export class CurveStore extends LazyStore {
     for (const [trial, loaded] of curves) {
       const told = this.curves.get(trial);
       this.curves.set(trial, loaded);
-      told?.resource.forEach((resource, index) => this.add(trial, resource, told.value[index] as number));
+      const last = loaded.resource.at(-1) ?? -Infinity; // until there the answer is whole
+      told?.resource.forEach((resource, index) => { if (resource > last) this.add(trial, resource, told.value[index] as number); });
     }
     this.leftOut.value = leftOut;
   }
