@@ -1,7 +1,7 @@
 // The filter's language: `eta < 0.1 and state = stopped`, `max_depth in (3, 4) or not objective > 0.7`, `worker ~ gpu`.
 // A parameter whose name is not a word, or is a field's, is written between backquotes.
 import type { ParameterValue } from '../api/shapes.ts';
-import type { TrialRow, TrialTable } from './trials.ts';
+import { valueOf, type TrialRow, type TrialTable } from './trials.ts';
 
 export type Cell = ParameterValue | null;
 export type Predicate = (index: number) => boolean;
@@ -14,7 +14,7 @@ const words: Record<string, Cell> = { nan: NaN, inf: Infinity, infinity: Infinit
 const fields: Record<string, (row: TrialRow) => Cell> = {
   trial: (row) => row.number,
   state: (row) => row.state,
-  objective: (row) => row.objective,
+  objective: valueOf,
   resource: (row) => row.resource,
   bracket: (row) => row.bracket,
   rung: (row) => row.rung,

@@ -4,7 +4,7 @@
 import type { Job } from '../api/shapes.ts';
 import { formatNumber, formatValue } from '../data/numbers.ts';
 import { ticksOf, type Parameter } from '../data/space.ts';
-import type { TrialTable } from '../data/trials.ts';
+import { valueOf, type TrialTable } from '../data/trials.ts';
 import type { Brush } from '../state/selection.ts';
 import type { Palette } from '../state/theme.ts';
 import { extentByGoal, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
@@ -173,7 +173,7 @@ function hitOf({ table, parameters }: ParallelInput, index: number, x: number, y
   const row = table.rows[index];
   if (!row) return null;
   const values = parameters.map((parameter) => `${parameter.name} ${formatValue(table.parameters.get(parameter.name)?.[index])}`);
-  return { trial: row.number, x, y, lines: [`trial ${row.number} · ${formatNumber(row.objective)}`, ...values] };
+  return { trial: row.number, x, y, lines: [`trial ${row.number} · ${formatNumber(valueOf(row))}`, ...values] };
 }
 
 export function parallelScene(input: ParallelInput): MakeScene {

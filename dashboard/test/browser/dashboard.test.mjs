@@ -398,6 +398,20 @@ test('the best models of trees can be downloaded as one', async () => {
   noFaults();
 });
 
+test('every view has the value that a trial keeps, as the best is told by it', async () => {
+  const { trials } = await server.call('GET', '/v1/jobs/trees/trials');
+  const trial = trials.find((one) => one.kept_value !== one.objective);
+  const kept = String(Number(trial.kept_value.toPrecision(6)));
+  for (const [view, plot] of [['tradeoffs', 'Quality against time'], ['parameters', 'Parallel coordinates'], ['parameters', 'eta']]) {
+    await open(`#/jobs/trees/${view}`);
+    await page.getByRole('button', { name: `Save ${plot}` }).click();
+    await page.getByRole('button', { name: 'Show as a table' }).click();
+    const row = page.getByRole('region', { name: plot }).getByRole('row').filter({ has: page.getByRole('cell', { name: String(trial.number), exact: true }) });
+    await row.getByRole('cell', { name: kept, exact: true }).first().waitFor();
+  }
+  noFaults();
+});
+
 test('what is typed into a field stays while the plan is made anew', async () => {
   await open('#/new');
   await page.getByTestId('plan').waitFor();

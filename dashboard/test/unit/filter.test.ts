@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFilter } from '../../src/data/filter.ts';
+import { visibleTrials } from '../../src/data/visible.ts';
 import { tableOf } from './tables.ts';
 
 const table = tableOf([
@@ -48,6 +49,12 @@ test('a filter keeps the rows that it is true of', () => {
     ['trial in (1, 2) && !(eta = 0.2)', [1]],
   ];
   for (const [text, rows] of cases) assert.deepEqual(left(text), rows, text);
+});
+
+test('the objective of a trial that keeps its best round is the value of that, as trials are ranked by it', () => {
+  const kept = tableOf([{ number: 0, state: 'completed', objective: 0.7, keptValue: 0.8 }]);
+  const { count } = visibleTrials(kept, [], 'objective > 0.75', []);
+  assert.equal(count, 1);
 });
 
 test('what a trial does not have is neither above nor below anything', () => {

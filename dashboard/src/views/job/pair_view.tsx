@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { getSurface } from '../../api/routes.ts';
 import { formatCount, formatShare } from '../../data/numbers.ts';
+import { valueOf } from '../../data/trials.ts';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { sheetOf } from '../../plot/surface.ts';
 import type { Importance } from '../../api/shapes.ts';
@@ -28,7 +29,7 @@ export function PairView({ parameters, importance }: { parameters: readonly Para
   const surface = loaded.value.value ?? null;
   const sheet = useMemo(() => (surface && surface.x === a.name && surface.y === b.name ? sheetOf(surface, a, b) : null), [surface, a, b]);
   const scene = useMemo(() => pairScene({ job, table, rows, a, b, sheet }), [rows, a, b, sheet]);
-  const valueOf = (parameter: Parameter, trial: number): string | number | boolean | null => table.parameters.get(parameter.name)?.[table.find(trial) ?? -1] ?? null;
+  const cellOf = (parameter: Parameter, trial: number): string | number | boolean | null => table.parameters.get(parameter.name)?.[table.find(trial) ?? -1] ?? null;
   return (
     <Plot
       title="Two parameters"
@@ -38,7 +39,7 @@ export function PairView({ parameters, importance }: { parameters: readonly Para
       file={`${job.name}-${a.name}-${b.name}`}
       table={() => ({
         columns: ['trial', a.name, b.name, job.objective.metric],
-        rows: rows.map((row) => [row.number, valueOf(a, row.number), valueOf(b, row.number), row.objective]),
+        rows: rows.map((row) => [row.number, cellOf(a, row.number), cellOf(b, row.number), valueOf(row)]),
       })}
       tools={
         <>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { formatCount } from '../../data/numbers.ts';
 import type { Parameter } from '../../data/space.ts';
-import type { TrialTable } from '../../data/trials.ts';
+import { valueOf, type TrialTable } from '../../data/trials.ts';
 import { linesMost, parallelScene } from '../../plot/parallel_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { swept } from '../../plot/scene.ts';
@@ -50,7 +50,7 @@ export function ParallelView({ height }: { height: number }): JSX.Element {
         visible.value.mask.forEach((one, index) => {
           if (one === 0) return;
           const row = table.rows[index];
-          rows.push([row?.number ?? null, ...axes.map((axis) => table.parameters.get(axis.name)?.[index] ?? null), row?.objective ?? null]);
+          rows.push([row?.number ?? null, ...axes.map((axis) => table.parameters.get(axis.name)?.[index] ?? null), row ? valueOf(row) : null]);
         });
         return { columns: ['trial', ...axes.map((axis) => axis.name), job.objective.metric], rows };
       }}

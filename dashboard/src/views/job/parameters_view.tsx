@@ -6,6 +6,7 @@ import type { Importance } from '../../api/shapes.ts';
 import { units } from '../../data/explain.ts';
 import { formatCount, formatShare } from '../../data/numbers.ts';
 import { searchedParameters, type Parameter } from '../../data/space.ts';
+import { valueOf } from '../../data/trials.ts';
 import { barsHeight, barsScene, type Bar } from '../../plot/bars_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { sliceScene } from '../../plot/slice_scene.ts';
@@ -104,7 +105,7 @@ function Slice({ parameter, importance, rows, job, table }: SliceProps): JSX.Ele
       file={`${job.name}-${parameter.name}`}
       table={() => ({
         columns: ['trial', parameter.name, job.objective.metric],
-        rows: rows.map((row) => [row.number, table.parameters.get(parameter.name)?.[table.find(row.number) ?? -1] ?? null, row.objective]),
+        rows: rows.map((row) => [row.number, table.parameters.get(parameter.name)?.[table.find(row.number) ?? -1] ?? null, valueOf(row)]),
       })}
     />
   );

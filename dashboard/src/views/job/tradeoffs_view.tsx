@@ -5,6 +5,7 @@ import type { Summary } from '../../api/shapes.ts';
 import { units } from '../../data/explain.ts';
 import { frontOf } from '../../data/front.ts';
 import { formatCount, formatDuration, formatNumber } from '../../data/numbers.ts';
+import { valueOf } from '../../data/trials.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
 import { Plot } from '../../plot/plot.tsx';
 import { pointsScene, type Point } from '../../plot/points_scene.ts';
@@ -68,9 +69,10 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
   const replicas = summary.replicas.totals.map((total) => total.replicas);
   const scene = useMemo(() => {
     const points: Point[] = rows.flatMap((row) => {
-      if (!Number.isFinite(row.objective ?? NaN) || row.trainingSeconds <= 0) return [];
+      const value = valueOf(row) ?? NaN;
+      if (!Number.isFinite(value) || row.trainingSeconds <= 0) return [];
       const color = replicas.length > 1 ? colors[replicas.indexOf(row.replicas) % colors.length] : undefined;
-      return [{ trial: row.number, state: row.state, a: row.trainingSeconds * (workerTime ? row.replicas : 1), b: row.objective as number, faint: row.state !== 'completed' || row.violation > 0, ...(color ? { color } : {}) }];
+      return [{ trial: row.number, state: row.state, a: row.trainingSeconds * (workerTime ? row.replicas : 1), b: value, faint: row.state !== 'completed' || row.violation > 0, ...(color ? { color } : {}) }];
     });
     const line = frontOf(points.filter((point) => !point.faint), job.objective.goal);
     return pointsScene({
@@ -85,7 +87,7 @@ function QualityView({ summary }: { summary: Summary }): JSX.Element {
       height={340}
       scene={scene}
       file={`${job.name}-quality`}
-      table={() => ({ columns: ['trial', 'replicas', 'training seconds', 'worker seconds', job.objective.metric], rows: rows.map((row) => [row.number, row.replicas, row.trainingSeconds, row.trainingSeconds * row.replicas, row.objective]) })}
+      table={() => ({ columns: ['trial', 'replicas', 'training seconds', 'worker seconds', job.objective.metric], rows: rows.map((row) => [row.number, row.replicas, row.trainingSeconds, row.trainingSeconds * row.replicas, valueOf(row)]) })}
       tools={<Switch label="Time" name="timeof" options={timeOptions} />}
       note={
         <>
