@@ -57,6 +57,11 @@ export function valueAt(parameter: Parameter, place: number): ParameterValue {
   return integer ? Math.round(exact) : exact;
 }
 
+// Near 1 what is left to it is rounded: 0.9999 is not 1, which has no place on a scale of reverse_log.
+function roundedFor({ scale }: Parameter, value: number): number {
+  return scale === 'reverse_log' ? Number((1 - Number((1 - value).toPrecision(2))).toPrecision(12)) : Number(value.toPrecision(3));
+}
+
 // Places for about `count` + 1 ticks, and what they are called: whole numbers stand where they are.
 export function ticksOf(parameter: Parameter, count: number, most: number): { place: number; text: string }[] {
   const steps = parameter.scale === 'categories' ? Math.max(1, parameter.values.length - 1) : count;
@@ -64,7 +69,7 @@ export function ticksOf(parameter: Parameter, count: number, most: number): { pl
   const ticks = new Map<string, number>();
   for (let step = 0; step <= steps; step += every) {
     const value = valueAt(parameter, step / steps);
-    const rounded = typeof value === 'number' && !parameter.integer ? Number(value.toPrecision(3)) : value;
+    const rounded = typeof value === 'number' && !parameter.integer ? roundedFor(parameter, value) : value;
     ticks.set(formatValue(rounded), parameter.scale === 'categories' ? step / steps : placeOf(parameter, rounded));
   }
   return [...ticks].map(([text, place]) => ({ text, place }));

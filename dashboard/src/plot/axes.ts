@@ -96,38 +96,71 @@ export interface AxisOptions {
   label: string;
   format?: (value: number) => string;
   ticks?: number[];
+  whole?: boolean; // its values are whole numbers, so its ticks are
+  words?: boolean; // its ticks are words, which may be cut to the room that they have
 }
 
 // An axis of places, 0 to 1, that are told as the parameter's values.
 export function parameterAxis(parameter: Parameter): AxisOptions {
   const ticks = ticksOfParameter(parameter, 4, 8);
   const texts = new Map(ticks.map((tick) => [tick.place, tick.text]));
-  return { label: parameter.name, ticks: ticks.map((tick) => tick.place), format: (place) => texts.get(place) ?? '' };
+  return { label: parameter.name, ticks: ticks.map((tick) => tick.place), format: (place) => texts.get(place) ?? '', words: parameter.scale === 'categories' };
 }
 
 const tickTextMost = 140; // pixels; names of categories may be of any length
+const tickTextLeast = 36; // less of a name tells nothing
+
+function xTicks(box: Box, scale: Scale, { ticks, whole = false }: AxisOptions): number[] {
+  if (ticks) return ticks;
+  const own = ticksOf(scale, Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX)));
+  const wholeOnes = whole ? own.filter(Number.isInteger) : [];
+  return wholeOnes.length > 0 ? wholeOnes : own;
+}
+
+// 1, 10 and 0.1 before 2 and 5, these before others: which ticks have a text where there is no room for all.
+function roundness(tick: number): number {
+  const digits = tick.toExponential(6).replace(/^-|\.?0*e.*$/g, '');
+  return digits === '0' || digits === '1' ? 0 : digits === '2' || digits === '5' ? 1 : 2;
+}
+
+// Each name as much as lets the last one stand within the plot, beside its neighbour.
+function wordRoom(ticks: readonly number[], scale: Scale): number {
+  const step = ticks.length > 1 ? scale(ticks[1] as number) - scale(ticks[0] as number) : Infinity;
+  return Math.max(tickTextLeast, Math.min(tickTextMost, step / 1.5));
+}
+
+const textGap = 6;
+
+// For texts in a row: whether there is room from one pixel to another, which is then taken.
+export function rowOfTexts(): (from: number, to: number) => boolean {
+  const taken: [number, number][] = [];
+  return (from, to) => {
+    const free = taken.every(([left, right]) => to + textGap <= left || from - textGap >= right);
+    if (free) taken.push([from, to]);
+    return free;
+  };
+}
 
 export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
-  const ticks = options.ticks ?? ticksOf(scale, Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX)));
+  const ticks = xTicks(box, scale, options);
   const { label, format = tickFormat(ticks) } = options;
+  const room = options.words ? wordRoom(ticks, scale) : tickTextMost;
   pen.font = smallFont;
   pen.textAlign = 'center';
   pen.textBaseline = 'top';
-  let end = -Infinity;
-  for (const tick of ticks) {
-    const x = scale(tick);
-    gridLine(pen, palette, x, box.top, x, box.bottom);
-    const text = fitText(pen, format(tick), tickTextMost);
+  pen.fillStyle = palette.muted;
+  for (const tick of ticks) gridLine(pen, palette, scale(tick), box.top, scale(tick), box.bottom);
+  const fits = rowOfTexts();
+  for (const tick of options.ticks ? ticks : [...ticks].sort((a, b) => roundness(a) - roundness(b))) {
+    const text = fitText(pen, format(tick), room);
     const half = pen.measureText(text).width / 2;
-    if (Math.min(x, box.right + edgePx - half) - half < end + 6) continue;
-    end = x + half;
-    pen.fillStyle = palette.muted;
-    pen.fillText(text, Math.min(x, box.right + edgePx - half), box.bottom + 6); // the last one stays within the plot
+    const x = Math.min(scale(tick), box.right + edgePx - half); // the last one stays within the plot
+    if (fits(x - half, x + half)) pen.fillText(text, x, box.bottom + 6);
   }
   pen.font = labelFont;
   pen.textAlign = 'right';
   pen.fillStyle = palette.text;
-  pen.fillText(label, box.right, box.bottom + 21);
+  pen.fillText(fitText(pen, label, box.right - 4), box.right, box.bottom + 21);
 }
 
 export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
@@ -146,7 +179,7 @@ export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
   pen.textAlign = 'left';
   pen.textBaseline = 'top';
   pen.fillStyle = palette.text;
-  pen.fillText(label, 4, 4);
+  pen.fillText(fitText(pen, label, box.right - 4), 4, 4);
 }
 
 // In the middle of a plot that has nothing to draw; `ended`: no more values come.

@@ -5,7 +5,7 @@ import { formatNumber } from '../data/numbers.ts';
 import type { TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawNothing, drawXAxis, drawYAxis, extentByGoal, extentOf, gridLine, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentByGoal, extentOf, gridLine, makeScale, rowOfTexts, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { strokeBroken } from './broken_line.ts';
 import { drawHalo, drawMark } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
@@ -69,16 +69,22 @@ function drawCurve(pen: Pen, palette: Palette, drawn: DrawnCurve, x: Scale, y: S
   pen.globalAlpha = 1;
 }
 
-// What is not a number has no height: a mark at the top edge says where it was seen.
-function drawNotFinite(pen: Pen, palette: Palette, drawn: DrawnCurve, x: Scale, box: Box): void {
-  drawn.curve.value.forEach((value, index) => {
-    if (Number.isFinite(value)) return;
-    pen.fillStyle = palette.states['failed'] ?? palette.text;
-    pen.font = smallFont;
-    pen.textAlign = 'center';
-    pen.textBaseline = 'top';
-    pen.fillText(formatNumber(value), x(drawn.curve.resource[index] as number), box.top + 2);
-  });
+// What is not a number has no height: a mark at the top edge says where it was seen, once where many would stand in one place.
+function drawNotFinite(pen: Pen, palette: Palette, drawn: readonly DrawnCurve[], x: Scale, box: Box): void {
+  pen.fillStyle = palette.states['failed'] ?? palette.text;
+  pen.font = smallFont;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'top';
+  const fits = rowOfTexts();
+  for (const { curve } of drawn) {
+    curve.value.forEach((value, index) => {
+      if (Number.isFinite(value)) return;
+      const text = formatNumber(value);
+      const half = pen.measureText(text).width / 2;
+      const at = x(curve.resource[index] as number);
+      if (fits(at - half, at + half)) pen.fillText(text, at, box.top + 2);
+    });
+  }
 }
 
 function drawRungs(pen: Pen, palette: Palette, ladder: readonly number[], x: Scale, box: Box): void {
@@ -131,7 +137,7 @@ export function curvesScene(input: CurvesInput): MakeScene {
     };
     return {
       draw(pen) {
-        drawXAxis(pen, palette, box, x, { label: job.resource_name, ...(input.x === 'log' && ladder.length > 1 && ladder.length < 12 ? { ticks: [...ladder] } : {}) });
+        drawXAxis(pen, palette, box, x, { label: job.resource_name, whole: true, ...(input.x === 'log' && ladder.length > 1 && ladder.length < 12 ? { ticks: [...ladder] } : {}) });
         drawYAxis(pen, palette, box, y, { label: job.objective.metric });
         drawRungs(pen, palette, ladder, x, box);
         gridLine(pen, palette, box.left, box.bottom, box.right, box.bottom);
@@ -140,7 +146,7 @@ export function curvesScene(input: CurvesInput): MakeScene {
         pen.rect(box.left, box.top - 2, box.right - box.left, box.bottom - box.top + 4);
         pen.clip();
         for (const one of drawn) drawCurve(pen, palette, one, x, y, many);
-        for (const one of drawn) drawNotFinite(pen, palette, one, x, box);
+        drawNotFinite(pen, palette, drawn, x, box);
         pen.restore();
         if (!many) ends.forEach((end, index) => drawMark(pen, palette, drawn[index]?.row.state ?? '', end.x, end.y, 3.5));
         if (drawn.length === 0) drawNothing(pen, palette, box, job.ended_at !== null);

@@ -4,7 +4,7 @@ import type { Decision, Job, Rung } from '../api/shapes.ts';
 import { units } from '../data/explain.ts';
 import { formatNumber, numberOf } from '../data/numbers.ts';
 import type { Palette } from '../state/theme.ts';
-import { extentByGoal, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
+import { extentByGoal, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
 import { drawHalo, markFor } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -25,6 +25,7 @@ export function bracketHeight(brackets: number): number {
 const head = 40;
 const foot = 34;
 const gutter = 66;
+const columnGap = 6; // what a text may be wider than its column: less than lies between two
 
 interface Dot {
   trial: number;
@@ -95,8 +96,15 @@ function columnOf(rung: Rung, x: number, halfWidth: number, y: Scale, bottom: nu
   return { rung, x, halfWidth, dots, cutoff: Number.isFinite(cutoff) ? y(cutoff) : null };
 }
 
+// From the whole to what a narrow column has room for.
+function countsOf({ reached, planned, promoted }: Rung): string[] {
+  const here = `${reached}${planned === null ? '' : ` of ${planned}`}`;
+  return [`${here} here${promoted > 0 ? `, ${promoted} went on` : ''}`, `${here} here`, here, String(reached)];
+}
+
 function drawColumn(pen: Pen, palette: Palette, column: Column, top: number, bottom: number, input: RungsInput): void {
   const { rung, x, halfWidth } = column;
+  const room = 2 * halfWidth + columnGap;
   pen.fillStyle = palette.grid;
   pen.globalAlpha = 0.45;
   pen.fillRect(x - halfWidth, top, halfWidth * 2, bottom - top);
@@ -105,10 +113,10 @@ function drawColumn(pen: Pen, palette: Palette, column: Column, top: number, bot
   pen.textBaseline = 'top';
   pen.font = labelFont;
   pen.fillStyle = palette.text;
-  pen.fillText(units(rung.resource, input.job.resource_name), x, top - head + 6);
+  pen.fillText(fitText(pen, units(rung.resource, input.job.resource_name), room), x, top - head + 6);
   pen.font = smallFont;
   pen.fillStyle = palette.muted;
-  pen.fillText(`${rung.reached}${rung.planned === null ? '' : ` of ${rung.planned}`} here${rung.promoted > 0 ? `, ${rung.promoted} went on` : ''}`, x, top - head + 22);
+  pen.fillText(countsOf(rung).find((text) => pen.measureText(text).width <= room) ?? '', x, top - head + 22);
   const drawMark = markFor(column.dots.length);
   for (const dot of column.dots) {
     pen.globalAlpha = !input.shown(dot.trial) ? faint : isOutside(dot.decision) ? outside : 1;

@@ -19,7 +19,6 @@ export interface TensorInput {
 
 const dashes: readonly number[][] = [[], [6, 4]];
 const dotsUpTo = 120;
-const pixelsPerTick = 80;
 
 interface Place {
   trial: number;
@@ -70,8 +69,7 @@ export function tensorScene(input: TensorInput): MakeScene {
     };
     return {
       draw(pen) {
-        const whole = x.ticks(Math.max(2, Math.floor((box.right - box.left) / pixelsPerTick))).filter(Number.isInteger); // steps are
-        drawXAxis(pen, palette, box, x, { label: input.resource, ...(input.x === 'linear' && whole.length > 0 ? { ticks: whole } : {}) });
+        drawXAxis(pen, palette, box, x, { label: input.resource, whole: true });
         drawYAxis(pen, palette, box, y, { label: input.label });
         input.series.forEach((series, place) => {
           pen.strokeStyle = colorOf(palette, place);

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { drawXAxis, makeScale, parameterAxis, type AxisOptions, type Box, type Scale } from '../../src/plot/axes.ts';
 import { curvesScene } from '../../src/plot/curves_scene.ts';
 import { coarse, countPairs, fine, opacities } from '../../src/plot/density.ts';
 import { historyScene, type HistoryInput } from '../../src/plot/history_scene.ts';
 import { thinned } from '../../src/plot/marks.ts';
+import { rungsScene } from '../../src/plot/rungs_scene.ts';
 import { pointsScene } from '../../src/plot/points_scene.ts';
 import { SvgPen } from '../../src/plot/svg_pen.ts';
 import { visibleTrials } from '../../src/data/visible.ts';
 import { searchedParameters } from '../../src/data/space.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
-import type { Job } from '../../src/api/shapes.ts';
+import type { Job, Rung } from '../../src/api/shapes.ts';
 import type { Palette } from '../../src/state/theme.ts';
 import { judged, rowOf, tableOf } from './tables.ts';
 
@@ -107,4 +109,55 @@ test('what is not above 0 lies below the foot of a log scale, where the worst va
     const values = Array.from({ length: 60 }, (_, index) => (index === 0 ? worst : 0.5 + index / 100));
     assert.doesNotMatch(historyOf(values, { y: 'log', goal: 'maximize' }), /Infinity|NaN/);
   }
+});
+
+const letterPx = 7;
+const ruled = (width: number, height: number): SvgPen => new SvgPen(width, height, (text) => ({ width: letterPx * text.length }) as TextMetrics);
+const textsOf = (pen: SvgPen): string[] => [...pen.text('#fff').matchAll(/>([^<]*)<\/text>/g)].map((found) => found[1] as string);
+
+function axisTexts(scale: (box: Box) => Scale, options: AxisOptions, width: number): string[] {
+  const pen = ruled(width, 100);
+  const box = { left: 50, top: 10, right: width - 14, bottom: 60 };
+  drawXAxis(pen, palette, box, scale(box), options);
+  return textsOf(pen);
+}
+
+test('a power of ten has its text on a log axis, before what stands close to it', () => {
+  const texts = axisTexts((box) => makeScale('log', [0.1, 10], [box.left, box.right]), { label: 'time', format: (value) => `${value.toFixed(2)} s` }, 1300);
+  for (const text of ['0.10 s', '1.00 s', '10.00 s']) assert.ok(texts.includes(text), `${text} is not in ${texts.join(', ')}`);
+});
+
+test('an axis of whole numbers has whole ticks alone', () => {
+  for (const kind of ['linear', 'log'] as const) {
+    assert.deepEqual(axisTexts((box) => makeScale(kind, [1, 1], [box.left, box.right], false), { label: 'steps', whole: true }, 600), ['1', 'steps']);
+  }
+});
+
+test('each category has a text below a narrow plot, and a long name of a parameter stays within it', () => {
+  const [kind] = searchedParameters({ ['kind_'.repeat(20)]: { type: 'categorical', values: ['tree', 'linear', 'one with a long name'] } });
+  const texts = axisTexts((box) => makeScale('linear', [0, 1], [box.left, box.right], false), parameterAxis(kind as NonNullable<typeof kind>), 230);
+  assert.equal(texts.length, 4);
+  assert.deepEqual(texts.map((text) => text.slice(0, 3)), ['tre', 'lin', 'one', 'kin']);
+  assert.ok((texts[3] as string).length * letterPx < 230, 'the name of the parameter');
+});
+
+test('what is no number is told once where many would stand in one place', () => {
+  const rows = Array.from({ length: 5 }, (_, number) => rowOf({ number, state: 'completed' }));
+  const curves = new Map(rows.map(({ number }) => [number, { resource: [1, 2, 3], value: [0.5, 0.6, NaN] }]));
+  const job = { objective: { metric: 'loss', goal: 'minimize' }, max_resource: 3, resource_name: 'steps', ended_at: null } as unknown as Job;
+  const pen = ruled(400, 300);
+  curvesScene({ job, rows, curves, best: null, ladder: [1, 3], x: 'linear', y: 'linear', whole: false })({ width: 400, height: 300, palette }).draw(pen);
+  assert.equal(textsOf(pen).filter((text) => text === 'NaN').length, 1);
+});
+
+test('what stands above a rung is no wider than the room between two', () => {
+  const job = { objective: { metric: 'loss', goal: 'minimize' }, resource_name: 'steps' } as unknown as Job;
+  const rungs = [1, 3, 9].map((resource, rung) => ({ bracket: 0, rung, resource, planned: 27, reached: 27, promoted: 9 }) as Rung);
+  const heads = (width: number): string[] => {
+    const pen = ruled(width, 400);
+    rungsScene({ job, rungs, decisions: [], shown: () => true, brackets: [0] })({ width, height: 400, palette }).draw(pen);
+    return textsOf(pen).filter((text) => text.startsWith('27'));
+  };
+  assert.deepEqual(heads(1000), Array(3).fill('27 of 27 here, 9 went on'));
+  assert.deepEqual(heads(300), Array(3).fill('27 of 27'));
 });

@@ -28,6 +28,12 @@ test('whole numbers have whole ticks, each once', () => {
   assert.deepEqual(ticksOf(parameter({ integer: true, min: 1, max: 3 }), 4, 8).map((tick) => tick.text), ['1', '2', '3']);
 });
 
+test('an axis that is fine near 1 has a tick at its end', () => {
+  const ticks = ticksOf(parameter({ scale: 'reverse_log', min: 0.5, max: 0.9999 }), 4, 8);
+  assert.deepEqual(ticks.map((tick) => tick.text), ['0.5', '0.941', '0.9929', '0.99916', '0.9999']);
+  close(ticks.at(-1)?.place ?? NaN, 1);
+});
+
 test('a parameter that cannot vary is not searched', () => {
   const names = searchedParameters({
     fixed: 3 as never, one: { type: 'categorical', values: ['a'] }, same: { type: 'float', min: 1, max: 1 },
