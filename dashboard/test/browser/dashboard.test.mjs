@@ -733,8 +733,11 @@ test('on paper a page is light, and its table has its rows', async () => {
 });
 
 test('nothing is wider than a telephone', async () => {
+  const long = 'optimizer.schedule.warmup_of_the_learning_rate_in_steps';
+  await server.call('POST', '/v1/jobs', commandJob('names', { search_space: { x: { type: 'float', min: 0, max: 1 }, [long]: { type: 'categorical', values: ['a', `${long}_b`] } } }));
+  await server.waitForEnd('names');
   await page.setViewportSize({ width: 360, height: 740 });
-  for (const hash of ['#/', '#/jobs/example', '#/jobs/example/rungs', '#/jobs/example/parameters', '#/jobs/example/trials/3', '#/jobs/saves/trials/0', '#/jobs/saves/debugger', '#/new', '#/compare?jobs=example,one']) {
+  for (const hash of ['#/', '#/jobs/example', '#/jobs/example/rungs', '#/jobs/example/parameters', '#/jobs/names/parameters', '#/jobs/example/trials/3', '#/jobs/saves/trials/0', '#/jobs/saves/debugger', '#/new', '#/compare?jobs=example,one']) {
     await open(hash);
     await page.locator('main h1, main h2').first().waitFor();
     await page.waitForLoadState('networkidle');
