@@ -2,6 +2,7 @@
 import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../api/transport.ts';
+import { againMs } from '../state/job_store.ts';
 
 export interface Loaded<T> {
   value: T | undefined;
@@ -14,7 +15,8 @@ export interface Again {
   restMs: number;
 }
 
-// Asks again when one of `inputs` changes, for then something else is meant: an answer to the question before is dropped.
+// Asks again when one of `inputs` changes, for then something else is meant: an answer to the question before is dropped. So it
+// does after a while when the server did not answer.
 export function useLoaded<T>(load: () => Promise<T>, inputs: unknown[], again: Again = { on: null, restMs: 0 }): ReadonlySignal<Loaded<T>> {
   const state = useSignal<Loaded<T>>({ value: undefined, fault: null });
   const newest = useRef<() => Promise<T>>(load);
@@ -30,10 +32,12 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: unknown[], again: A
       asked.current.shown = number;
       state.value = answer;
     };
-    newest.current().then(
-      (value) => show({ value, fault: null }),
-      (error: unknown) => show({ value: state.peek().value, fault: error instanceof ApiError ? error : new ApiError(0, 'failed', String(error), []) }),
-    );
+    const failed = (error: unknown): void => {
+      const ofApi = error instanceof ApiError;
+      show({ value: state.peek().value, fault: ofApi ? error : new ApiError(0, 'failed', String(error), []) });
+      if (ofApi && error.ofTheServer) setTimeout(() => { if (what === meant.current && number === asked.current.count) ask(); }, againMs);
+    };
+    newest.current().then((value) => show({ value, fault: null }), failed);
   };
   useEffect(() => {
     meant.current = {};

@@ -379,6 +379,14 @@ test('a page outlives the server: the loss is shown, and mended when it is back'
   noFaults();
 });
 
+test('a view that the server did not answer comes when it is back, also of a job that has ended', async () => {
+  await page.route('**/v1/jobs/*/timeline*', (route) => route.abort('connectionreset'), { times: 1 });
+  await open('#/jobs/restarted/timeline');
+  await page.getByRole('alert').filter({ hasText: 'the server does not answer' }).waitFor();
+  await page.getByRole('img', { name: /^Workers over time/ }).waitFor();
+  noFaults();
+});
+
 test('the best models of trees can be downloaded as one', async () => {
   const rows = Array.from({ length: 200 }, (_, row) => `${row % 10},${row % 7},${row % 10 + row % 11 > 9 ? 1 : 0}`);
   writeFileSync(join(server.dir, 'rows.csv'), `a,b,y\n${rows.join('\n')}\n`);
