@@ -3,12 +3,14 @@ import { format } from 'd3-format';
 import type { NumberText, ParameterValue } from '../api/shapes.ts';
 
 const significant = format('.6~r');
+const rounded = format('.0f');
 const scientific = format('.4~e');
 const short = format('.3~s');
 const axis = format('.4~r');
 
 const scientificBelow = 1e-4;
 const scientificFrom = 1e7;
+const roundedFrom = 1e5; // six digits before the point: those that follow must not become zeros
 
 export function numberOf(value: NumberText): number {
   if (typeof value === 'number') return value;
@@ -24,7 +26,7 @@ export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '−∞';
   if (Number.isInteger(value) && Math.abs(value) < scientificFrom) return String(value).replace('-', '−');
-  return needsExponent(value) ? scientific(value) : significant(value);
+  return needsExponent(value) ? scientific(value) : Math.abs(value) >= roundedFrom ? rounded(value) : significant(value);
 }
 
 // For an axis: shorter, as its neighbours say the rest.

@@ -17,7 +17,7 @@ import { judged, rowOf, tableOf } from './tables.ts';
 
 test('numbers have the digits that a person needs', () => {
   const cases: [number, string][] = [
-    [0, '0'], [81, '81'], [0.7829142, '0.782914'], [0.00001234, '1.234e-5'], [123456789, '1.2346e+8'], [-3, '−3'],
+    [0, '0'], [81, '81'], [0.7829142, '0.782914'], [0.00001234, '1.234e-5'], [123456789, '1.2346e+8'], [-3, '−3'], [1234567.8, '1234568'], [-123439.5065, '−123440'],
     [NaN, 'NaN'], [Infinity, '∞'], [-Infinity, '−∞'],
   ];
   for (const [value, text] of cases) assert.equal(formatNumber(value), text);

@@ -144,7 +144,7 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
 }
 
 function savedText(costs: Costs, job: Job): string {
-  if (costs.resource_saved <= 0) return 'Nothing so far.';
+  if (costs.resource_saved <= 0) return ended(job) ? 'Nothing.' : 'Nothing so far.';
   const resource = units(costs.resource_saved, job.resource_name);
   if (costs.training_seconds_saved <= 0) return `${resource} not spent, but no time: to begin anew took as long.`;
   return `${resource} and about ${formatDuration(costs.training_seconds_saved)} of training not spent.`;
