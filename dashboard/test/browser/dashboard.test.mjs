@@ -679,6 +679,27 @@ test('jobs that run are compared live', async () => {
   noFaults();
 });
 
+test('of jobs that count other resources nothing is called by the name of one, and no more are compared than can be', async () => {
+  const other = commandJob('epochs', { limits: { max_trials: 1 } });
+  other.trainer.resource_name = 'epochs';
+  await server.call('POST', '/v1/jobs', other);
+  await server.waitForEnd('epochs');
+  await open('#/compare?jobs=epochs,slow&cost=resource');
+  await page.getByText('They count other resources').waitFor();
+  await page.getByRole('button', { name: 'Save Best so far' }).click();
+  await page.getByRole('button', { name: 'Show as a table' }).click();
+  await page.getByRole('columnheader', { name: 'units spent' }).waitFor();
+  await open('#/');
+  const marks = page.getByRole('checkbox');
+  for (let mark = 0; mark < 6; mark += 1) await marks.nth(mark).check();
+  const compare = page.getByRole('button', { name: /^Compare \d jobs/ });
+  assert.ok(await compare.isEnabled());
+  await marks.nth(6).check();
+  await page.getByText('6 at most').waitFor();
+  assert.ok(await compare.isDisabled());
+  noFaults();
+});
+
 test('a page tells times by the clock of the server, whatever the browser has', async () => {
   await server.call('POST', '/v1/jobs', commandJob('timed', { pause: 0.3, limits: { max_trials: 300 } }));
   for (const ahead of [-3_600_000, 3_600_000]) {

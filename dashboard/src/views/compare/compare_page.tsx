@@ -21,7 +21,7 @@ import type { Palette } from '../../state/theme.ts';
 import { costAxes, costAxis } from '../job/history_view.tsx';
 import { Live } from '../job/live.tsx';
 
-const jobsMost = 6; // as many as there are colours and dashes to tell them apart
+export const jobsMost = 6; // as many as there are colours and dashes to tell them apart
 const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4]];
 
 export function ComparePage(): JSX.Element {
@@ -78,7 +78,8 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
     const color = (palette: Palette): string => palette.series[index] ?? palette.text;
     return { ...bestSoFar(rows, job, axis, secondsOf(job)), name: job.name, dash: dashes[index] ?? [], color };
   }), [compared, axis]);
-  const cost = costAxis(axis, first.resource_name);
+  const sameResource = compared.every(({ job }) => job.resource_name === first.resource_name);
+  const cost = costAxis(axis, sameResource ? first.resource_name : 'units');
   const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y, goal: first.objective.goal, linked: false, ended: compared.every(({ job }) => job.ended_at !== null) }), [series, x, y]);
   const alike = compared.every(({ job }) => job.objective.metric === first.objective.metric && job.objective.goal === first.objective.goal);
   return (
@@ -95,6 +96,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
           {series.map((one, index) => <span class="legend"><span class={`swatch series-${index + 1}`} /> {one.name}</span>)}
           {' '}Thick: at the most resource, or what trials keep; dotted: at any rung.
           {!alike && <b> These jobs have other objectives: their values cannot be compared.</b>}
+          {axis === 'resource' && !sameResource && <b> They count other resources: what they spent cannot be compared.</b>}
         </>
       }
     />

@@ -13,6 +13,7 @@ import { choose, chosen, go, hrefOf } from '../../state/place.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
 import { ServerStore } from '../../state/server_store.ts';
 import { trialStates } from '../../api/shapes.ts';
+import { jobsMost } from '../compare/compare_page.tsx';
 import { Live } from '../job/live.tsx';
 import { Welcome } from './welcome.tsx';
 
@@ -70,7 +71,8 @@ function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): J
         <label class="filter"><span>Search</span><input type="search" value={chosen('q')} onInput={(event) => choose({ q: event.currentTarget.value })} /></label>
         <Switch label="State" name="state" options={stateOptions} />
         <Switch label="Order" name="sort" options={sortOptions} />
-        {marked.value.size > 1 && <button type="button" class="primary" onClick={() => go(['compare'], { jobs: [...marked.value].join(',') })}>Compare {marked.value.size} jobs</button>}
+        {marked.value.size > 1 && <button type="button" class="primary" disabled={marked.value.size > jobsMost} onClick={() => go(['compare'], { jobs: [...marked.value].join(',') })}>Compare {marked.value.size} jobs</button>}
+        {marked.value.size > jobsMost && <span class="muted">{jobsMost} at most</span>}
         <span class="muted count">{shown.length === jobs.length ? formatCount(jobs.length, 'job') : `${shown.length} of ${formatCount(jobs.length, 'job')}`}{more ? ', the newest' : ''}</span>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
