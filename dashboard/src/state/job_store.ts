@@ -171,7 +171,7 @@ export class JobStore {
     if (!ended(job)) return this.refreshSummary();
     this.events?.close();
     this.stream.value = 'over';
-    void this.loadSummary();
+    this.reload(); // of what came fast not each value was told
   }
 
   private onTrial(trial: Trial): void {

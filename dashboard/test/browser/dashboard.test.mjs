@@ -420,6 +420,24 @@ test('every view has the value that a trial keeps, as the best is told by it', a
   noFaults();
 });
 
+test('a page that saw a job to its end has the curves that another has which comes after it', async () => {
+  const anew = commandJob('anew', { value: 'x + 1 / step + 1 / end', scheduler: { type: 'hyperband', min_resource: 9, max_resource: 81, eta: 3 } });
+  anew.trainer.resume = 'restart'; // each rung is a training of its own, whose values are others
+  await server.call('POST', '/v1/jobs', anew);
+  await open('#/jobs/anew/curves');
+  const values = async () => {
+    await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+    await page.waitForLoadState('networkidle');
+    await page.getByRole('button', { name: 'Save Learning curves' }).click();
+    await page.getByRole('button', { name: 'Show as a table' }).click();
+    return page.getByRole('region', { name: 'Learning curves, as a table' }).innerText();
+  };
+  const seen = await values();
+  await page.reload();
+  assert.equal(seen, await values());
+  noFaults();
+});
+
 test('what is typed into a field stays while the plan is made anew', async () => {
   await open('#/new');
   await page.getByTestId('plan').waitFor();
