@@ -178,6 +178,7 @@ class Simulation {
   }
 
   static double spent_of(const Running& segment, double seconds) {
+    if (seconds >= segment.ends_at) return segment.units;  // also where its time is lost in rounding
     const double share = (seconds - segment.begins_at) / (segment.ends_at - segment.begins_at);
     return segment.units * std::clamp(share, 0.0, 1.0);
   }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <sstream>
 
@@ -214,6 +215,15 @@ TEST(SimulatedJob, LastsAsLongAsATableSaysHoweverLongThatIs) {
   for (Curve& curve : table.curves) curve.seconds_per_unit = 1e300;
   const Json document{{"scheduler", {{"type", "none"}}}, {"limits", {{"max_trials", 2}, {"max_attempts", 1}}}};
   EXPECT_EQ(run_in_order(table, document, 1).trials_completed, 2);
+}
+
+// Beside such times a second is none.
+TEST(SimulatedJob, CountsATrainingWhoseTimeIsLostInRoundingAsSpent) {
+  CurveTable table = tiny_table({{1}, {2}, {3}, {4}});
+  for (std::size_t i = 0; i < 2; ++i) table.curves[i].seconds_per_unit = 1e300;
+  const auto result = run_in_order(table, {{"scheduler", {{"type", "none"}}}, {"limits", {{"max_trials", 4}}}}, 2);
+  EXPECT_EQ(result.resource, 4);
+  for (const Incumbent& incumbent : result.incumbents) EXPECT_TRUE(std::isfinite(incumbent.resource)) << incumbent.curve;
 }
 
 TEST(SimulatedJob, EndsAtTheMomentWhenItsTargetIsReached) {
