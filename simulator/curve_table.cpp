@@ -226,7 +226,12 @@ Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& column
   if (other_columns.config == others->header.size()) return table_error("has no column `config`", beside);
   const auto configurations = configurations_of(*others, other_columns.parameters, options.space);
   std::map<std::string, std::size_t> line_of;
-  for (std::size_t i = 0; i < others->rows.size(); ++i) line_of.emplace(others->rows[i][other_columns.config], i);
+  for (std::size_t i = 0; i < others->rows.size(); ++i) {
+    const std::string& config = others->rows[i][other_columns.config];
+    const auto [before, is_new] = line_of.emplace(config, i);
+    if (!is_new && configurations[before->second] != configurations[i])
+      return table_error("has two lines with the config `" + config + "`", beside);
+  }
   Hyperparameters result{names_of(*others, other_columns.parameters), {}};
   for (const auto& row : csv.rows) {
     const auto found = line_of.find(row[columns.config]);

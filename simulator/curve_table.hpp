@@ -64,7 +64,7 @@ struct CurveTableOptions {
 };
 
 // Errors: what read_csv() says, no curve of that metric, cells that are no numbers, no hyperparameter, a line whose `config` the
-// other file does not have.
+// other file does not have, or has twice with different hyperparameters.
 Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOptions& options);
 
 // The space that the table's columns span, as a job document writes it: numbers from their least to their greatest value, on the

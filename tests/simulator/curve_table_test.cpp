@@ -114,6 +114,17 @@ TEST(CurveTable, JoinsConfigurationsOfAFileBesideIt) {
   EXPECT_EQ(unknown.error().message, "has no line with the config `9`");
 }
 
+TEST(CurveTable, RefusesTwoConfigurationsOfOneName) {
+  const TemporaryFiles directory;
+  const std::string curves = directory.write("task.csv", "config,acc_1\n7,1\n");
+  directory.write("configs.csv", "config,rate\n7,0.5\n7,0.25\n");
+  const auto table = load_curve_table(curves, {});
+  ASSERT_FALSE(table);
+  EXPECT_EQ(table.error().message, "has two lines with the config `7`");
+  directory.write("configs.csv", "config,rate\n7,0.5\n7,0.5\n");
+  EXPECT_TRUE(load_curve_table(curves, {}));
+}
+
 TEST(CurveTable, LeavesOutLinesWithoutAValueUnlessTheyFailed) {
   const auto table = table_of("x,state,acc_1\n1,stopped,\n2,failed,\n3,completed,5\n");
   ASSERT_TRUE(table);
