@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kParameterPrefix = "parameter:";
 constexpr std::string_view kMetricPrefix = "metric:";
 constexpr std::size_t kResourceDigitsMax = 10;
+constexpr std::int64_t kAllUnits = std::numeric_limits<std::int64_t>::max();
 constexpr double kLogScaleRatioMin = 9;  // a narrower range is as good on a linear scale
 
 Error table_error(std::string message, std::string path = {}, std::string hint = {}) {
@@ -42,8 +43,7 @@ struct Columns {
   std::vector<std::size_t> parameters;
   std::size_t config = 0;
   std::size_t state = 0;
-  std::optional<std::size_t> cost;
-  std::int64_t cost_until = 1;  // units that the cost is of; 0: all
+  std::vector<std::pair<std::int64_t, std::size_t>> costs;  // (units that it is of, column); kAllUnits: of the whole training
 };
 
 bool is_cost(const std::string& metric) { return metric == "time" || metric == "seconds"; }
@@ -67,6 +67,7 @@ class ColumnsReader {
   Columns read() {
     for (std::size_t i = 0; i < csv_.header.size(); ++i) read_column(i);
     for (auto& [name, points] : columns_.metrics) std::sort(points.begin(), points.end());
+    std::sort(columns_.costs.begin(), columns_.costs.end(), std::greater<>());
     return std::move(columns_);
   }
 
@@ -87,12 +88,9 @@ class ColumnsReader {
     } else if (name == "state") {
       columns_.state = i;
     } else if (name == "seconds_per_unit" || name == "cpu_s_R") {
-      columns_.cost = i;
-      columns_.cost_until = name == "cpu_s_R" ? 0 : 1;
+      columns_.costs.emplace_back(name == "cpu_s_R" ? kAllUnits : 1, i);
     } else if (measured && is_cost(measured->first) && !metric && measured->first != options_.metric) {
-      if (measured->second == 0) return;  // before anything was trained
-      columns_.cost = i;
-      columns_.cost_until = measured->second;
+      if (measured->second > 0) columns_.costs.emplace_back(measured->second, i);  // at 0 nothing was trained
     } else if (measured) {
       if (measured->second > 0) columns_.metrics[measured->first].emplace_back(measured->second, i);
     } else if (!marked_.contains(name)) {
@@ -241,11 +239,25 @@ Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& column
   return result;
 }
 
-Result<double> number_in(const Csv& csv, std::size_t line, std::size_t column, const std::string& path) {
-  const auto number = parse_number(csv.rows[line][column]);
+Result<double> number_in(const Csv& csv, std::size_t row, std::size_t column, const std::string& path) {
+  const auto number = parse_number(csv.rows[row][column]);
   if (number) return *number;
-  return table_error("expected a number, got `" + csv.rows[line][column] + "`",
-                     path + ", line " + std::to_string(line + 2) + ", column " + csv.header[column]);
+  return table_error("expected a number, got `" + csv.rows[row][column] + "`",
+                     path + ", line " + std::to_string(row + 2) + ", column " + csv.header[column]);
+}
+
+// By the longest training that the row has the cost of. Nothing: it has none.
+Result<std::optional<double>> seconds_per_unit_of(const Csv& csv, std::size_t row,
+                                                  const std::vector<std::pair<std::int64_t, std::size_t>>& costs,
+                                                  std::int64_t max_resource, const std::string& path) {
+  for (const auto& [units, column] : costs) {
+    if (csv.rows[row][column].empty()) continue;
+    const auto seconds = number_in(csv, row, column, path);
+    if (!seconds) return seconds.error();
+    if (std::isfinite(*seconds) && *seconds > 0)
+      return std::optional(*seconds / static_cast<double>(units == kAllUnits ? max_resource : units));
+  }
+  return std::optional<double>();
 }
 
 std::string stem_of(const std::string& path) {
@@ -325,12 +337,9 @@ Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOpt
       if (!value) return value.error();
       curve.points.emplace_back(resource, *value);
     }
-    if (columns.cost && !csv->rows[line][*columns.cost].empty()) {
-      const auto seconds = number_in(*csv, line, *columns.cost, path);
-      if (!seconds) return seconds.error();
-      const std::int64_t units = columns.cost_until == 0 ? table.max_resource : columns.cost_until;
-      if (std::isfinite(*seconds) && *seconds > 0) curve.seconds_per_unit = *seconds / static_cast<double>(units);
-    }
+    const auto seconds = seconds_per_unit_of(*csv, line, columns.costs, table.max_resource, path);
+    if (!seconds) return seconds.error();
+    curve.seconds_per_unit = seconds->value_or(curve.seconds_per_unit);
     curve.failed = columns.state < csv->header.size() && csv->rows[line][columns.state] == "failed";
     if (curve.points.empty() && !curve.failed) {
       ++table.left_out;

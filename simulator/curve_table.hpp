@@ -3,7 +3,8 @@
 // A table is a CSV file, one line a configuration, its columns in any order:
 //   config          an id of the line; needed only where the hyperparameters are in a file of their own
 //   <metric>_<r>    the metric at resource r = 1, 2, ...; not every r need be there. An empty cell: not measured; nan: diverged
-//   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one)
+//   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one).
+//                   Of several the one of the longest training that the line has it of
 //   state           optional; `failed`: the trial failed after its last measured value
 //   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active. With a search
 //   space its parameters are hyperparameters, whatever their names are like, and with a wanted metric `time` or `seconds` so are

@@ -125,6 +125,14 @@ TEST(CurveTable, RefusesTwoConfigurationsOfOneName) {
   EXPECT_TRUE(load_curve_table(curves, {}));
 }
 
+TEST(CurveTable, TakesTheCostOfTheLongestTrainingThatALineHas) {
+  const auto table = table_of("x,time_9,time_1,time_3,acc_1\n0,18,4,9,1\n1,,4,9,1\n2,,,,1\n");
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(table->curves[0].seconds_per_unit, 2);
+  EXPECT_EQ(table->curves[1].seconds_per_unit, 3);
+  EXPECT_EQ(table->curves[2].seconds_per_unit, 1);
+}
+
 TEST(CurveTable, LeavesOutLinesWithoutAValueUnlessTheyFailed) {
   const auto table = table_of("x,state,acc_1\n1,stopped,\n2,failed,\n3,completed,5\n");
   ASSERT_TRUE(table);
