@@ -40,6 +40,7 @@ Result<void> take_row(const CsvRow& row, Csv& csv) {
         "expected " + std::to_string(csv.header.size()) + " cells as in the header, got " + std::to_string(row.cells.size()),
         line_path(row.line));
   }
+  csv.lines.push_back(row.line);
   std::vector<std::string>& cells = csv.rows.emplace_back();
   for (const std::string_view cell : row.cells) cells.push_back(text_of_csv_cell(std::string(cell)));
   return {};

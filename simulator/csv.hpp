@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace tuneband {
 struct Csv {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;  // each as wide as the header
+  std::vector<std::int64_t> lines;             // in which each row is, from 1; the last one of a row that spans several
 
   // Index of a column, or the number of columns when there is none of that name.
   std::size_t column(std::string_view name) const;

@@ -243,7 +243,7 @@ Result<double> number_in(const Csv& csv, std::size_t row, std::size_t column, co
   const auto number = parse_number(csv.rows[row][column]);
   if (number) return *number;
   return table_error("expected a number, got `" + csv.rows[row][column] + "`",
-                     path + ", line " + std::to_string(row + 2) + ", column " + csv.header[column]);
+                     path + ", line " + std::to_string(csv.lines[row]) + ", column " + csv.header[column]);
 }
 
 // By the longest training that the row has the cost of. Nothing: it has none.

@@ -142,6 +142,12 @@ TEST(CurveTable, LeavesOutLinesWithoutAValueUnlessTheyFailed) {
   EXPECT_TRUE(table->curves[0].points.empty());
 }
 
+TEST(CurveTable, NamesTheLineOfTheFileInWhichACellIsNoNumber) {
+  const auto table = table_of("x,a_1\n\"1\n\",1\n\n2,two\n");
+  ASSERT_FALSE(table);
+  EXPECT_TRUE(table.error().path.ends_with("curves.csv, line 5, column a_1")) << table.error().path;
+}
+
 TEST(CurveTable, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(fault_of("x,y\n1,2\n"), "has no curve: no column is of the form <metric>_<resource>");
   EXPECT_EQ(fault_of("x,a_1,b_1\n1,2,3\n"), "has several metrics: say which");
