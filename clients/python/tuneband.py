@@ -77,11 +77,14 @@ def _json(value):
         return json.dumps(value, allow_nan=False, default=_plain).encode()
     except (TypeError, ValueError):
         path, fault = _fault_in(value)
-        text = "expected a value that JSON has, got %s" % reprlib.repr(fault)
+        text = "expected a value that JSON has, got %s" % fault
         raise ValueError(path.lstrip(".") + ": " + text if path else text) from None
 
 
-def _fault_in(value, path=""):
+def _fault_in(value, path="", around=()):
+    """Its path, and what is there. `around`: the dicts and lists that the value is in."""
+    if any(value is one for one in around):
+        return path, "the %s that it is in" % type(value).__name__
     parts = [("." + str(name), its) for name, its in value.items()] if isinstance(value, dict) else []
     if isinstance(value, (list, tuple)):
         parts = [("[%d]" % place, its) for place, its in enumerate(value)]
@@ -89,8 +92,8 @@ def _fault_in(value, path=""):
         try:
             json.dumps(its, allow_nan=False, default=_plain)
         except (TypeError, ValueError):
-            return _fault_in(its, path + name)
-    return path, value
+            return _fault_in(its, path + name, (*around, value))
+    return path, reprlib.repr(value)
 
 
 def _part(name):

@@ -144,6 +144,23 @@ for reply in answer(b'{"id"', size=50), b'nothing of the kind\r\n\r\n', answer(b
             "lost\nlost\n502 HTTP Error 502: Bad Gateway\n");
 }
 
+TEST(PythonErrors, ADocumentThatContainsItselfIsToldByThePlaceAtWhichItDoes) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "document.py", R"(
+import tuneband
+values = [1]
+document = {'name': 'x', 'twice': [values, values]}
+for circle in document, values:
+    values[0] = circle
+    try:
+        tuneband.Server('http://127.0.0.1:1').submit(document)
+    except ValueError as error:
+        print(error)
+)"),
+            "twice[0][0]: expected a value that JSON has, got the dict that it is in\n"
+            "twice[0][0]: expected a value that JSON has, got the list that it is in\n");
+}
+
 TEST(PythonProxy, IsAskedForOtherHostsAndNeverForLoopback) {
   TemporaryDirectory directory;
   EXPECT_EQ(run_python(directory / "proxy.py", std::string(kBreakingServer) + R"(
