@@ -671,17 +671,20 @@ class Rule:
 
     def run(self, wait_seconds=0.0):
         """The step at which it held, or None. Waits that long for further steps of a trial that is still running."""
-        seen, until = set(), time.monotonic() + wait_seconds
+        seen, left, until = set(), None, time.monotonic() + wait_seconds
         while True:
             steps = [step for step in self.trial.steps() if step not in seen]
+            waits = steps in ([], [left])
             for step in steps:
-                seen.add(step)
                 try:
                     if self.invoke_at_step(step):
                         return step
                 except NotSaved:
-                    continue
-            if steps:
+                    if step == steps[-1]:
+                        left = step  # more of it may come
+                        continue
+                seen.add(step)
+            if not waits:
                 until = time.monotonic() + wait_seconds
             if time.monotonic() >= until:
                 return None

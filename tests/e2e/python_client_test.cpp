@@ -212,6 +212,31 @@ print(Rises.serve([json.dumps({'step': 3, 'tensors': {'losses/train': 1}})], ans
             "3 {\"step\": 3, \"tensor\": \"losses/train\", \"value\": 0.5, \"threshold\": \"inf\", \"message\": \"it rises\"}\n");
 }
 
+TEST(PythonRule, LooksAgainAtTheNewestStepOfATrialThatRunsForMoreOfItMayCome) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "rule.py", R"(
+import tuneband_debugger as d
+class Clock:
+    now = 0
+    def monotonic(self): return self.now
+    def sleep(self, seconds): self.now += seconds
+d.time = Clock()
+class Comes(d.Rule):
+    def invoke_at_step(self, step):
+        asked.append(step)
+        if self.trial.is_missing(step): raise d.NotSaved('no losses at step %d' % step)
+        return step == 2
+class Trial:
+    def __init__(self, comes_at): self.comes_at = comes_at
+    def steps(self): return [1, 2] if d.time.now < 2 else [1, 2, 3]
+    def is_missing(self, step): return step == 1 or d.time.now < self.comes_at
+for comes_at in 0.5, 9:
+    asked, d.time.now = [], 0
+    print(Comes(Trial(comes_at)).run(wait_seconds=3), d.time.now, asked)
+)"),
+            "2 0.5 [1, 2, 2]\nNone 5.0 [1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3]\n");
+}
+
 TEST_F(PythonClient, SaysEveryFaultOfADocument) {
   const std::string said = python(R"(
 try:
