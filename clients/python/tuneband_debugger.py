@@ -147,7 +147,7 @@ def _whole(step):
 
 def _fault_of(name, value):
     """Why it cannot be saved, or None, from what is known without a look into an array: save() asks outside of a trial too."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) or re.search("[\ud800-\udfff]", name):
         return "expected a text as its name"
     if isinstance(value, (bool, int, float)):
         return "expected a number that a double can hold" if sys.float_info.max < abs(value) < math.inf else None
@@ -205,7 +205,7 @@ def _save(step, tensors, due, mode=None):
 def _write(name, place, array):
     collection, rest = name.split("/", 1)
     folder = os.path.join(_directory, collection)
-    if not os.path.isdir(folder):
+    if collection in ("", ".", "..") or not os.path.isdir(folder):
         return _not_saved(name, "arrays go into collections, and the job has no collection %s" % collection)
     data = _npy(array)
     with open(os.path.join(os.fsencode(folder), b"%s@%s.npy" % (_file_name(rest), place.encode())), "wb") as file:

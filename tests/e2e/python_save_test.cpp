@@ -79,6 +79,25 @@ for one in told:
   EXPECT_TRUE(std::filesystem::exists(directory_ / ("saved/weights/" + std::string(226, 'n') + "@1.npy")));
 }
 
+TEST_F(PythonSave, ANameThatIsNoneTakesNothingElseWithItAndWritesNoFileElsewhere) {
+  EXPECT_EQ(in_a_trial(R"(
+d._collections['weights']['patterns'] = ['.']
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter('always')
+    d.save(1, {'losses/\udc80': 1, 'losses/train': 2, '/w': numpy.ones(2), '../w': numpy.ones(2), './w': numpy.ones(2)})
+for one in told:
+    print(ascii(str(one.message)))
+saved = os.environ['TUNEBAND_TENSORS']
+print(sorted(os.listdir(saved)), sorted(os.listdir(saved + '/..')))
+)"),
+            "{\"step\": 1, \"tensors\": {\"losses/train\": 2.0}}\n"
+            "'losses/\\udc80 is not saved: expected a text as its name'\n"
+            "'/w is not saved: arrays go into collections, and the job has no collection '\n"
+            "'../w is not saved: arrays go into collections, and the job has no collection ..'\n"
+            "'./w is not saved: arrays go into collections, and the job has no collection .'\n"
+            "['weights'] ['saved', 'script.py']\n");
+}
+
 // Such as a sparse one of PyTorch.
 TEST_F(PythonSave, AnArrayThatTurnsOutToBeNoneOfNumbersDoesNotEndTheTraining) {
   EXPECT_EQ(in_a_trial(R"(
