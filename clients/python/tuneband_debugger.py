@@ -39,9 +39,16 @@ def _due(schedule, step):
     return (inside and step % schedule["every"] == 0) or step in schedule["steps"]
 
 
+def _found(pattern, name):
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:  # it is RE2's: the worker, which has that, sees to it
+        return True
+
+
 def _held(collection, schedule, name):
     patterns = schedule.get("patterns")
-    return any(re.search(p, name) for p in patterns) if patterns else name.split("/")[0] == collection
+    return any(_found(pattern, name) for pattern in patterns) if patterns else name.split("/")[0] == collection
 
 
 def _due_within(schedule, after, step):

@@ -79,6 +79,15 @@ for one in told:
   EXPECT_TRUE(std::filesystem::exists(directory_ / ("saved/weights/" + std::string(226, 'n') + "@1.npy")));
 }
 
+TEST_F(PythonSave, WhatAPatternMeansThatPythonDoesNotReadIsForTheWorkerToSay) {
+  EXPECT_EQ(in_a_trial(R"(
+d._collections['losses']['patterns'] = [r'^losses/\pL+$']
+d.save(1, {'losses/train': 2})
+print(d.wants('losses/train', 1))
+)"),
+            "{\"step\": 1, \"tensors\": {\"losses/train\": 2.0}}\nTrue\n");
+}
+
 TEST_F(PythonSave, ANameThatIsNoneTakesNothingElseWithItAndWritesNoFileElsewhere) {
   EXPECT_EQ(in_a_trial(R"(
 d._collections['weights']['patterns'] = ['.']
