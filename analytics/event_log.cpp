@@ -21,7 +21,7 @@ std::int64_t last_event_id(Connection& connection) { return connection.integer("
 
 // Some of what came after this event is not kept, or it is of another database.
 bool has_gap(Connection& connection, std::int64_t after) {
-  return after + 1 < first_event_id(connection) || after > last_event_id(connection);
+  return after < first_event_id(connection) - 1 || after > last_event_id(connection);
 }
 
 }  // namespace

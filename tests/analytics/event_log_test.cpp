@@ -1,6 +1,7 @@
 // What a client that was away is told of a job, and where it is to load everything anew.
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <set>
 
 #include "tests/db/db_fixture.hpp"
@@ -55,6 +56,11 @@ TEST_F(EventLogTest, TellsOfTrialsThatSomethingHappenedToOrThatRun) {
   const Missed missed = missed_since(before);
   EXPECT_TRUE(missed.known);
   EXPECT_THAT(trials_told(missed), ElementsAre(2, 3));
+}
+
+TEST_F(EventLogTest, HasAGapForWhoeverAsksAfterTheLastNumberThatThereIs) {
+  write({happened_to(1)});
+  EXPECT_FALSE(missed_since(std::numeric_limits<std::int64_t>::max()).known);
 }
 
 TEST_F(EventLogTest, TellsOfVerdictsOnFailedTrialsWhichComeWithoutAnEvent) {
