@@ -405,6 +405,11 @@ def _one_mode(name, modes):
         raise ValueError("%s was saved in the modes %s: say which with `mode`" % (name, said))
 
 
+def _last_before(step, steps, count):
+    before = [one for one in steps if one < step]
+    return before[max(0, len(before) - count) :]
+
+
 class Tensor:
     """Of a name that was saved in several modes all calls but steps() need `mode`; "none" is without one."""
 
@@ -456,7 +461,7 @@ class Tensor:
         return {step: _value(row["reductions"].get(name, row.get("value"))) for step, row in self._series(mode).items()}
 
     def previous_steps(self, step, count, mode=None):
-        return [s for s in self.steps(mode) if s < step][-count:]
+        return _last_before(step, self.steps(mode), count)
 
 
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -595,7 +600,7 @@ class _LiveTensor:
         return {step: self.reduction(step, name, mode) for step in self.steps(mode)}
 
     def previous_steps(self, step, count, mode=None):
-        return [s for s in self.steps(mode) if s < step][-count:]
+        return _last_before(step, self.steps(mode), count)
 
 
 class LiveTrial:

@@ -212,6 +212,18 @@ print(Rises.serve([json.dumps({'step': 3, 'tensors': {'losses/train': 1}})], ans
             "3 {\"step\": 3, \"tensor\": \"losses/train\", \"value\": 0.5, \"threshold\": \"inf\", \"message\": \"it rises\"}\n");
 }
 
+TEST(PythonRule, HasAsManyStepsBeforeOneAsItAsksForAndThereAre) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "rule.py", R"(
+import json, tuneband_debugger
+trial = tuneband_debugger.LiveTrial()
+for step in 1, 2, 5:
+    trial.add(json.dumps({'step': step, 'tensors': {'losses/train': 1}}))
+print([trial.tensor('losses/train').previous_steps(5, count) for count in (0, 1, 2, 3)])
+)"),
+            "[[], [2], [1, 2], [1, 2]]\n");
+}
+
 TEST(PythonRule, LooksAgainAtTheNewestStepOfATrialThatRunsForMoreOfItMayCome) {
   TemporaryDirectory directory;
   EXPECT_EQ(run_python(directory / "rule.py", R"(
