@@ -20,7 +20,9 @@ constexpr mode_t kOwnerOnly = 0600;
 
 [[noreturn]] void fail_with(sqlite3* database, int code, const std::string& what) {
   const std::string why = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
-  throw SqliteError(code, what + ": " + why);
+  const int kind = code & 0xff;
+  const bool of_system = database != nullptr && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR);
+  throw SqliteError(code, what + ": " + why, of_system ? sqlite3_system_errno(database) : 0);
 }
 
 }  // namespace
@@ -169,7 +171,7 @@ Connection Connection::open_to_read(const std::string& path) {
   try {
     connection.check_owner(path);
   } catch (const SqliteError& error) {
-    throw SqliteError(error.code(), "cannot use the database " + path + ": " + error.what());
+    throw SqliteError(error.code(), "cannot use the database " + path + ": " + error.what(), error.system_error());
   }
   return connection;
 }

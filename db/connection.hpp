@@ -19,12 +19,15 @@ namespace tuneband {
 // SQLite refused or failed: a full disk, a damaged file, a broken constraint, a file that is not ours.
 class SqliteError : public std::runtime_error {
  public:
-  SqliteError(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  int code() const { return code_; }  // SQLite's extended result code
-  bool is_want_of_room() const;       // a full disk, a quota or a limit of sizes
+  SqliteError(int code, const std::string& message, int system_error = 0)
+      : std::runtime_error(message), code_(code), system_error_(system_error) {}
+  int code() const { return code_; }                  // SQLite's extended result code
+  int system_error() const { return system_error_; }  // errno of what the system refused; 0: nothing, or it is not known
+  bool is_want_of_room() const;                       // a full disk, a quota or a limit of sizes
 
  private:
   int code_;
+  int system_error_;
 };
 
 // "TUNB", in the file's header: another program's database is not taken for ours.

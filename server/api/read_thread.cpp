@@ -10,9 +10,10 @@
 namespace tuneband::server {
 
 Error failed_read(const std::exception& failure) {
-  const bool database = dynamic_cast<const SqliteError*>(&failure) != nullptr;
+  const auto* database = dynamic_cast<const SqliteError*>(&failure);
   log_error("read failed", {{"why", failure.what()}, {"database", database ? "yes" : "no"}});
-  if (os::is_want_of_file_handles(failure)) return cannot_open(EMFILE);
+  const bool no_handle = database ? os::is_want_of_file_handles(database->system_error()) : os::is_want_of_file_handles(failure);
+  if (no_handle) return cannot_open(EMFILE);
   return {ErrorCode::internal, database ? "the database could not be read" : "the server failed to answer", "",
           "the server's log says more"};
 }

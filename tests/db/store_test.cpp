@@ -1,14 +1,18 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "core/random.hpp"
 #include "db_fixture.hpp"
 #include "scheduler/scheduler.hpp"
+#include "tests/no_file_handle.hpp"
 
 namespace tuneband::testing {
 namespace {
@@ -97,6 +101,26 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
   EXPECT_EQ(snapshot.trials, trials);
   EXPECT_THAT(snapshot.decisions, ElementsAre(row));
   EXPECT_EQ(snapshot.last_job_id, 41);
+}
+
+// A reader opens the database's file, and those beside it once it reads.
+TEST_F(StoreTest, AReaderThatFindsNoFileHandleSaysSo) {
+  if (test::kSanitizerWantsHandles) GTEST_SKIP();
+  Store store = Store::open(path());
+  for (int left = 0; left < 2; ++left) {
+    std::vector<int> spare;
+    for (int i = 0; i < left; ++i) spare.push_back(::dup(STDIN_FILENO));
+    std::optional<test::NoFileHandle> none(std::in_place);
+    for (const int handle : spare) ::close(handle);
+    int why = 0;
+    try {
+      Reader::open(path());
+    } catch (const SqliteError& error) {
+      why = error.system_error();
+    }
+    none.reset();
+    EXPECT_EQ(why, EMFILE) << left;
+  }
 }
 
 TEST_F(StoreTest, GivesAJobThatHasEndedWithItsDocumentAndItsTrials) {
