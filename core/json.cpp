@@ -181,42 +181,43 @@ const Json* ObjectReader::find(const std::string& field) {
 
 const Json* ObjectReader::require(const std::string& field, const std::string& expected) {
   require_present(field);
-  return find_or_report(field, expected);
+  return find_or_report(field, [&] { return expected; });
 }
 
-const Json* ObjectReader::find_or_report(const std::string& field, const std::string& expected) {
+template <class What>
+const Json* ObjectReader::find_or_report(const std::string& field, const What& what) {
   const Json* value = find(field);
   if (object_ == nullptr || value != nullptr || required_.erase(field) == 0) return value;
   const bool is_elsewhere = std::any_of(elsewhere_.begin(), elsewhere_.end(),
                                         [&](const auto& name) { return name.second == field && object_->contains(name.first); });
-  if (!is_elsewhere) diagnostics_.error(path_to(field), "is missing", "expected " + expected);  // else finish() tells
+  if (!is_elsewhere) diagnostics_.error(path_to(field), "is missing", "expected " + what());  // else finish() tells
   return nullptr;
 }
 
-void ObjectReader::expected(const std::string& field, const std::string& what, const Json& got) {
-  diagnostics_.error(path_to(field), "expected " + what + ", got " + excerpt(got));
+void ObjectReader::expected(const std::string& field, const std::string& what, const Json& got, const std::string& hint) {
+  diagnostics_.error(path_to(field), "expected " + what + ", got " + excerpt(got), hint);
 }
 
 std::optional<double> ObjectReader::number(const std::string& field, NumberRange range) {
-  const std::string what = "a number" + range_text(range.min, range.max, range.min_excluded, range.max_excluded);
+  const auto what = [&] { return "a number" + range_text(range.min, range.max, range.min_excluded, range.max_excluded); };
   const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number()) {
-    expected(field, what, *value);
+    expected(field, what(), *value);
     return std::nullopt;
   }
   const double number = value->get<double>();
   const bool inside = (range.min_excluded ? number > range.min : number >= range.min) &&
                       (range.max_excluded ? number < range.max : number <= range.max);
   if (!inside) {
-    expected(field, what, *value);
+    expected(field, what(), *value);
     return std::nullopt;
   }
   return number;
 }
 
 std::optional<std::int64_t> ObjectReader::integer(const std::string& field, IntegerRange range) {
-  const std::string what = "an integer" + range_text(range);
+  const auto what = [&] { return "an integer" + range_text(range); };
   const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
   bool readable = value->is_number_integer();
@@ -226,29 +227,29 @@ std::optional<std::int64_t> ObjectReader::integer(const std::string& field, Inte
   }
   const std::int64_t number = readable ? value->get<std::int64_t>() : 0;
   if (!readable || number < range.min || number > range.max) {
-    expected(field, what, *value);
+    expected(field, what(), *value);
     return std::nullopt;
   }
   return number;
 }
 
 std::optional<bool> ObjectReader::boolean(const std::string& field) {
-  const char* what = "true or false";
+  const auto what = [] { return std::string("true or false"); };
   const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
   if (!value->is_boolean()) {
-    expected(field, what, *value);
+    expected(field, what(), *value);
     return std::nullopt;
   }
   return value->get<bool>();
 }
 
 std::optional<std::string> ObjectReader::text(const std::string& field, TextRange range) {
-  const char* what = "a text";
+  const auto what = [] { return std::string("a text"); };
   const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
   if (!value->is_string()) {
-    expected(field, what, *value);
+    expected(field, what(), *value);
     return std::nullopt;
   }
   const auto& text = value->get_ref<const std::string&>();
@@ -261,14 +262,14 @@ std::optional<std::string> ObjectReader::text(const std::string& field, TextRang
 }
 
 std::optional<std::size_t> ObjectReader::word(const std::string& field, const std::vector<std::string>& words) {
-  const Json* value = find_or_report(field, one_of(words));
+  const Json* value = find_or_report(field, [&] { return one_of(words); });
   if (value == nullptr) return std::nullopt;
   if (value->is_string()) {
     const auto& text = value->get_ref<const std::string&>();
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] == text) return i;
     }
-    diagnostics_.error(path_to(field), "expected " + one_of(words) + ", got " + excerpt(*value), did_you_mean(text, words));
+    expected(field, one_of(words), *value, did_you_mean(text, words));
     return std::nullopt;
   }
   expected(field, one_of(words), *value);

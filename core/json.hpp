@@ -100,6 +100,9 @@ class ObjectReader {
   // The calls above report the field where it is missing, with what they expect. Said before the field is read.
   void require_present(const std::string& field) { required_.insert(field); }
 
+  // Reports a field that is there, and is something else than `what`.
+  void expected(const std::string& field, const std::string& what, const Json& got, const std::string& hint = "");
+
   // `names` are what other tools call `field`: finish() tells whoever writes one of them, in place of "is missing". Said before
   // the field is read.
   void also_called(const std::string& field, std::initializer_list<const char*> names);
@@ -108,9 +111,9 @@ class ObjectReader {
   void finish();
 
  private:
-  void expected(const std::string& field, const std::string& what, const Json& got);
-  // nullptr: it is missing, which is reported where it is required.
-  const Json* find_or_report(const std::string& field, const std::string& expected);
+  // nullptr: it is missing, which is reported where it is required; `what()` words what was expected.
+  template <class What>
+  const Json* find_or_report(const std::string& field, const What& what);
 
   const Json* object_ = nullptr;
   std::string path_;

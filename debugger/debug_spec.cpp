@@ -94,7 +94,7 @@ std::vector<std::string> read_argv(ObjectReader& reader, Diagnostics& diagnostic
   if (json == nullptr) return argv;
   const std::string path = reader.path_to("argv");
   if (!json->is_array() || json->empty() || json->size() > kArgumentsMax) {
-    diagnostics.error(path, std::string("expected ") + kExpected + ", got " + excerpt(*json));
+    reader.expected("argv", kExpected, *json);
     return argv;
   }
   for (std::size_t i = 0; i < json->size(); ++i) {

@@ -19,17 +19,15 @@ constexpr std::size_t kRegexSizeMax = 2000;  // bytes
 constexpr double kSegmentSecondsMax = 30 * 86'400.0;
 constexpr std::int64_t kMemoryMbMax = 1LL << 24;
 
-constexpr char kArgvExpected[] = "an array of texts, the program first";
-
 std::vector<std::string> read_argv(ObjectReader& reader) {
   std::vector<std::string> argv;
-  const Json* json = reader.require("argv", kArgvExpected);
+  constexpr char kExpected[] = "an array of texts, the program first";
+  const Json* json = reader.require("argv", kExpected);
   if (json == nullptr) return argv;
   const std::string path = reader.path_to("argv");
   if (!json->is_array() || json->empty() || json->size() > kArgumentsMax) {
-    reader.diagnostics().error(
-        path, std::string("expected ") + kArgvExpected + ", got " + excerpt(*json),
-        json->is_string() ? R"(like ["python3", "train.py"]; for a line of a shell ["sh", "-c", "..."])" : "");
+    reader.expected("argv", kExpected, *json,
+                    json->is_string() ? R"(like ["python3", "train.py"]; for a line of a shell ["sh", "-c", "..."])" : "");
     return argv;
   }
   for (std::size_t i = 0; i < json->size(); ++i) {

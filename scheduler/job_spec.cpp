@@ -49,8 +49,7 @@ std::string read_name(ObjectReader& reader) {
   if (!name) return "";
   if (valid_job_name(*name)) return *name;
   const bool digits = std::all_of(name->begin(), name->end(), [](char c) { return c >= '0' && c <= '9'; });
-  reader.diagnostics().error(reader.path_to("name"), "expected " + expected + ", got " + excerpt(*name),
-                             digits ? "a name of digits alone would look like a job's id" : "");
+  reader.expected("name", expected, *name, digits ? "a name of digits alone would look like a job's id" : "");
   return "";
 }
 

@@ -131,7 +131,7 @@ debugger::Finding read_finding(const Json& json, const std::string& path, Diagno
   const auto number = [&](const std::string& field) {
     const Json* value = reader.require(field, "a number");
     const auto read = value == nullptr ? std::nullopt : number_from_json(*value);
-    if (value != nullptr && !read) diagnostics.error(reader.path_to(field), "expected a number, got " + excerpt(*value));
+    if (value != nullptr && !read) reader.expected(field, "a number", *value);
     return read.value_or(0);
   };
   finding.value = number("value");
@@ -182,10 +182,11 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
 }
 
 std::uint64_t read_seed(ObjectReader& reader) {
-  const Json* seed = reader.require("seed", "an integer of at least 0");
+  constexpr char kExpected[] = "an integer of at least 0";
+  const Json* seed = reader.require("seed", kExpected);
   if (seed == nullptr) return 0;
   if (!seed->is_number_unsigned()) {
-    reader.diagnostics().error(reader.path_to("seed"), "expected an integer of at least 0, got " + excerpt(*seed));
+    reader.expected("seed", kExpected, *seed);
     return 0;
   }
   return seed->get<std::uint64_t>();
@@ -194,7 +195,7 @@ std::uint64_t read_seed(ObjectReader& reader) {
 Json required_object(ObjectReader& reader, const std::string& field) {
   const Json* value = reader.require(field, "an object");
   if (value != nullptr && value->is_object()) return *value;
-  if (value != nullptr) reader.diagnostics().error(reader.path_to(field), "expected an object, got " + excerpt(*value));
+  if (value != nullptr) reader.expected(field, "an object", *value);
   return Json::object();
 }
 
@@ -267,9 +268,9 @@ CheckResult read_check_result(const Json& json, const std::string& path, Diagnos
   ObjectReader reader(json, path, diagnostics);
   CheckResult result;
   result.id = required_integer(reader, "id", kPositive);
-  const Json* found = reader.require("found", "errors and warnings");
-  if (found != nullptr && !faults_from_json(*found, result.found))
-    diagnostics.error(join_path(path, "found"), "expected errors and warnings, got " + excerpt(*found));
+  constexpr char kExpected[] = "errors and warnings";
+  const Json* found = reader.require("found", kExpected);
+  if (found != nullptr && !faults_from_json(*found, result.found)) reader.expected("found", kExpected, *found);
   reader.finish();
   return result;
 }
