@@ -18,6 +18,13 @@ namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
 
+// An empty file for its owner alone, through no link. False: errno says why.
+bool make_file(const std::string& path) {
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  if (made >= 0) ::close(made);
+  return made >= 0;
+}
+
 [[noreturn]] void fail_with(sqlite3* database, int code, const std::string& what) {
   const std::string why = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
   const int kind = code & 0xff;
@@ -136,8 +143,7 @@ namespace {
 // SQLite makes its files as the umask says; what lies beside the database takes over the database's mode. A new file only is
 // opened here: to close one that others have open would end their locks.
 void keep_from_others(const std::string& path) {
-  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
-  if (made >= 0) ::close(made);
+  make_file(path);
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
     const std::string file = path + suffix;
     struct stat info {};
@@ -231,10 +237,8 @@ std::vector<std::string> Connection::faults() {
 }
 
 void Connection::copy_to(const std::string& path) {
-  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);  // nor through a link
-  if (made < 0 && errno == EEXIST)
+  if (!make_file(path) && errno == EEXIST)
     throw SqliteError(SQLITE_CANTOPEN, "the backup " + path + " is there already; name a new file");
-  if (made >= 0) ::close(made);
   Connection target(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (has_checksums()) {  // The copy's first page says so before others are written.
     target.leave_room_for_checksums();
