@@ -36,7 +36,7 @@ BOOST_DESCRIBE_STRUCT(TrialListing, (), (files, left_out))
 // not listed.
 TrialListing list_trial_files(const std::string& trial_dir);
 
-// A file by a path as it is listed. Nothing: no such file, or nothing that may be read.
+// A file by a path as it is listed. Errors: OpenFile::open's; `not_found` also where it may not be read.
 Result<OpenFile> open_trial_file(const std::string& trial_dir, std::string_view path);
 
 }  // namespace tuneband::server
