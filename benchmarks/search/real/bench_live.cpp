@@ -88,6 +88,7 @@ struct Best {
 // What a search spends, and what its time is counted in: rounds of equal pace, or microseconds of processor time.
 enum class Unit { rounds, microseconds };
 
+// One search.
 class Search {
  public:
   Search(const RealDataset& dataset, const Matrices& matrices, const JobSpec& spec, int seed, Unit unit)

@@ -153,12 +153,12 @@ class LiveTable(RealTable):
 
     def price(self, row, done, until):
         if not self.processor:
-            return until - done
+            return super().price(row, done, until)
         return max(0, self.answer(row, until)["seconds"] - (self.answer(row, done)["seconds"] if done else 0))
 
     def training(self):
         """In seconds the mean of the table."""
-        return self.seconds_per_round.mean() * ROUNDS if self.processor else ROUNDS
+        return self.seconds_per_round.mean() * ROUNDS if self.processor else super().training()
 
     def close(self):
         self.program.stdin.close()
