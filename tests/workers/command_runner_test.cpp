@@ -238,6 +238,27 @@ TEST_F(CommandRunnerTest, OfALineThatIsNoJsonItSaysWhatIsRead) {
                                    HasSubstr(R"(expected is a line like {"resource": 1, "loss": 0.5}, or a pattern for it)")));
 }
 
+TEST_F(CommandRunnerTest, OfALineThatDoesNotFitItGivesAPatternThatFits) {
+  const auto fitting = [this](const std::string& line) {
+    script("printf '%s\\n' " + line);
+    const std::string message = run().message;
+    const std::size_t start = message.find(R"("metrics": [)");
+    return start == std::string::npos ? "" : message.substr(start + 11, message.find("}]", start) - start - 9);
+  };
+  for (const char* line :
+       {R"("{'loss': 0.25, 'epoch': 1.0}")", R"("my_loss: 3 - loss: 0.25 - acc: 0.5")", R"('{"loss": "0.25"}')",
+        R"('loss = +2.5e-1%')", R"('| loss 0.25 |')", R"('{"log": {"loss": 0.25}}')"}) {
+    const std::string metrics = fitting(line);
+    ASSERT_NE(metrics, "") << line;
+    order.trainer = {{"type", "command"},
+                     {"argv", {"/bin/sh", "-c", std::string("printf '%s\\n' ") + line}},
+                     {"metrics", Json::parse(metrics)}};
+    EXPECT_EQ(run().exit, "completed") << line << " by " << metrics;
+    EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=0.25")) << line << " by " << metrics;
+  }
+  for (const char* line : {"'the loss is low'", "'loss: none'", "'my_loss: 0.5'"}) EXPECT_EQ(fitting(line), "") << line;
+}
+
 TEST_F(CommandRunnerTest, OfAReportOnTooLongALineItNamesTheLimit) {
   constexpr const char* kSays = "it printed a line of more than 64 KiB";
   const std::string spaces = R"(head -c 65536 /dev/zero | tr '\0' ' '; )";

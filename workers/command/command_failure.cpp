@@ -5,14 +5,17 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "os/child_process.hpp"
 #include "os/shell_status.hpp"
+#include "workers/command/metric_parser.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
 
@@ -72,6 +75,41 @@ bool used_its_cpu_time(const CommandSpec& spec, const ExitStatus& status, int si
   if (status.signal == SIGKILL) return status.cpu_ms >= *spec.cpu_ms_max;
   const std::int64_t killed_at_ms = os::cpu_ms_killed_at(*spec.cpu_ms_max);
   return status.children_cpu_ms >= *spec.cpu_ms_max && status.children_cpu_ms <= killed_at_ms + killed_at_ms / 4;
+}
+
+// Of `text` that stands between a name and its value, or the name itself.
+std::string quoted(std::string text) {
+  RE2::GlobalReplace(&text, R"([\\.+*?()|\[\]{}^$])", R"(\\\0)");
+  const bool blank = text.find_first_not_of(" \t") == std::string::npos;
+  RE2::GlobalReplace(&text, R"([ \t]+)", blank ? R"(\\s+)" : R"(\\s*)");
+  return text;
+}
+
+// A pattern as trainer.metrics takes it, which finds in `line` the number behind the name of `metric`: it is tried. Nothing where
+// none stands there, or one that goes on behind a comma.
+std::optional<MetricPattern> pattern_that_fits(const std::string& metric, const std::string& line) {
+  const RE2 finder(R"(\b((?i:)" + quoted(metric) + R"())([^-+.\w]{1,8})([-+]?\.?[0-9][-+.\w]*)(?:,?$|,[^0-9]|[^-+.,\w]))",
+                   RE2::Quiet);
+  std::string name;
+  std::string between;
+  std::string value;
+  if (!RE2::PartialMatch(line, finder, &name, &between, &value)) return std::nullopt;
+  CommandSpec spec;
+  spec.metrics = {{metric, R"(\b)" + quoted(name) + quoted(between) + R"(([-+.\w]+))"}};
+  auto parser = MetricParser::create(spec, metric);
+  if (!parser) return std::nullopt;
+  std::deque<MetricReport> reports;
+  parser->feed(line + "\n", reports);
+  if (reports.empty() || find_metric(reports.front().metrics, metric) != parse_number(value)) return std::nullopt;
+  return spec.metrics.front();
+}
+
+std::string advice_of_a_pattern(const std::string& metric, const std::deque<std::string>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (const auto pattern = pattern_that_fits(metric, *line))
+      return R"(; in trainer this would find it: "metrics": )" + Json{{{"name", metric}, {"regex", pattern->regex}}}.dump();
+  }
+  return "";
 }
 
 std::string why_a_report_may_lack(const RunningCommand& command) {
@@ -136,6 +174,7 @@ SegmentResult without_metric(const protocol::AssignmentOrder& order, const Comma
     message += R"(; expected is a line like {"resource": 1, ")" + order.objective_metric +
                R"(": 0.5}, or a pattern for it in trainer.metrics)";
   }
+  message += advice_of_a_pattern(order.objective_metric, command.near_misses());
   return {kExitNoMetric, message + why_a_report_may_lack(command)};
 }
 
