@@ -150,6 +150,7 @@ TEST(Folds, NeedARowOfEachClassEach) {
               HasSubstr("trainer.data.folds: the training data has 3 rows: too few for 4 folds"));
   EXPECT_EQ(fault(labelled({0, 0, 1, 1}), 2, true), "");
   EXPECT_THAT(fault(labelled({0, 0, 0, 1}), 2, true), HasSubstr("1 row has the label 1: too few for 2 folds"));
+  EXPECT_EQ(fault(labelled({0, 0, 1, 1, 2}), 2, true), "") << "of more than two classes a rare one may be in some folds alone";
   Table queries = labelled({0, 1, 0, 1});
   queries.query_sizes = {2, 2};
   EXPECT_EQ(fault(queries, 2, false), "");
@@ -469,15 +470,19 @@ TEST_F(CrossValidation, TheMemoryOfAllFoldsIsForeseen) {
 }
 
 TEST_F(CrossValidation, WhatItCannotDoIsSaidWhenTheJobIsSubmitted) {
-  const auto faults = [this](Json data, const std::string& text, const std::string& objective) {
+  std::string warnings;
+  const auto faults = [&](Json data, const std::string& text, const std::string& objective, const std::string& metric = "") {
     data["train"] = data_.write("checked.csv", text);
     data["label"] = "y";
     Json parameters{{"objective", objective}};
     if (objective.starts_with("multi:")) parameters["num_class"] = 3;
-    const Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", parameters}}}};
+    Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", parameters}}}};
+    if (!metric.empty()) job["objective"]["metric"] = "validation-" + metric;
     Diagnostics diagnostics;
     const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", diagnostics));
     if (diagnostics.ok()) check_data(spec, job, {4, 1e12, 1}, diagnostics);
+    warnings.clear();
+    for (const Error& warning : diagnostics.warnings()) warnings += describe(warning) + "\n";
     return diagnostics.ok() ? "" : describe(diagnostics.errors().front());
   };
   const std::string few = "x,y\n1,0\n2,0\n3,0\n4,1\n5,1\n";
@@ -488,8 +493,9 @@ TEST_F(CrossValidation, WhatItCannotDoIsSaidWhenTheJobIsSubmitted) {
   EXPECT_THAT(faults({{"folds", 3}}, few, "binary:logistic"), HasSubstr("(use fewer folds)"));
   const std::string once = "x,y\n1,no\n2,no\n3,once\n4,yes\n5,yes\n";
   EXPECT_EQ(faults({{"folds", 2}, {"positive", "yes"}}, once, "binary:logistic"), "");
-  EXPECT_THAT(faults({{"folds", 2}}, once, "multi:softprob"),
-              HasSubstr("1 row has the label `once`: too few for 2 folds (two folds are the fewest: give more rows, or leave"));
+  EXPECT_EQ(faults({{"folds", 2}}, once, "multi:softprob", "mlogloss"), "");
+  EXPECT_THAT(warnings, HasSubstr("trainer.data.folds: fewer rows than the 2 folds have the classes: `once` (1)"));
+  EXPECT_THAT(faults({{"folds", 2}}, once, "multi:softprob", "auc"), HasSubstr("`once` (1): auc will be NaN"));
   // A share between two classes is no class.
   EXPECT_EQ(faults({{"folds", 2}}, "x,y\n1,0.5\n2,0\n3,0\n4,1\n5,1\n", "binary:logistic"), "");
 }

@@ -1,6 +1,7 @@
 // What is in a job's labels and weights that does not suit what it trains for and measures.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -87,6 +88,31 @@ void check_events_of_folds(const XgboostObjective& objective, const LoadedTables
                       "use fewer folds or another seed");
     return;
   }
+}
+
+// Of more than two classes a rare one need not be in every fold, where what is measured can do without it. True: said what is
+// wrong.
+bool check_rare_classes(const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  std::map<float, int> rows_of_class;
+  for (const float label : tables.train.labels) ++rows_of_class[label];
+  std::string list;
+  std::size_t rare = 0;
+  for (const auto& [label, rows] : rows_of_class) {
+    if (rows >= tables.folds || ++rare > kNamesShownMax + 1) continue;
+    list += list.empty() ? "" : ", ";
+    list += rare > kNamesShownMax ? "..." : label_in_words(tables.encoding.label, label) + " (" + std::to_string(rows) + ")";
+  }
+  if (rare == 0) return false;
+  const std::string fault = "fewer rows than the " + std::to_string(tables.folds) + " folds have the classes: " + list;
+  const std::string auc = auc_among(eval_metrics_for({}, objective_metric_of(job)));
+  if (!auc.empty()) {
+    diagnostics.error("trainer.data.folds", fault + ": " + auc + " will be NaN",
+                      "leave their rows out, or measure something else");
+    return true;
+  }
+  diagnostics.warning("trainer.data.folds", fault + ": what some folds measure says nothing of these",
+                      "use fewer folds, or give more rows, where these classes matter");
+  return false;
 }
 
 // Where rows that a model is judged by lack a class. `folds`: of each row of the training data its fold; empty: there are none.
@@ -228,7 +254,10 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
     const auto folds = check_folds(spec, tables, objective->task, labels, diagnostics);
     if (folds) check_events_of_folds(*objective, tables, *folds, diagnostics);
     if (!folds || !tells_classes_apart(objective->task) || !tasks.insert(objective->task).second) continue;
-    if (objective->task == XgboostTask::multiclass) check_class_count(spec, job, tables, diagnostics);
+    if (objective->task == XgboostTask::multiclass) {
+      check_class_count(spec, job, tables, diagnostics);
+      if (check_rare_classes(job, tables, diagnostics)) continue;
+    }
     check_aucs(spec, job, tables, objective->task, *folds, diagnostics);
   }
 }

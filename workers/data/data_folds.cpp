@@ -15,7 +15,8 @@ namespace tuneband::workers {
 namespace {
 
 constexpr std::size_t kFoldsMin = 2;
-constexpr std::uint64_t kFoldDraw = 2;  // other draws than those of a split with the same seed
+constexpr std::size_t kClassesNeeded = 2;  // of no more each fold needs a row of each
+constexpr std::uint64_t kFoldDraw = 2;     // other draws than those of a split with the same seed
 
 std::string counted(std::size_t count, const char* one, const char* more) {
   return std::to_string(count) + " " + (count == 1 ? one : more);
@@ -98,7 +99,7 @@ Result<std::vector<int>> dealt_rows(const Table& table, const FoldsSpec& spec, b
   std::map<float, std::size_t> rows_of_class;
   for (const float label : table.labels) ++rows_of_class[label];
   for (const auto& [label, rows] : rows_of_class) {
-    if (rows < static_cast<std::size_t>(spec.count))
+    if (rows < static_cast<std::size_t>(spec.count) && rows_of_class.size() <= kClassesNeeded)
       return too_few(rows, counted(rows, "row has", "rows have") + " the label " + label_in_words(column, label), spec.count);
   }
   return deal(table.labels, spec);
