@@ -378,6 +378,25 @@ TEST_F(DataDoubts, LabelsThatPseudoHuberErrorsCannotReachAreTold) {
       ElementsAre(HasSubstr("nearly all labels differ by more than 40.1 from the base_score of 0.5 for a huber_slope of 1")));
 }
 
+TEST_F(DataDoubts, LabelsThatAreTooLargeForSquaredLogErrorsAreTold) {
+  const auto found = [this](const std::string& label, const Json& parameters = Json::object(),
+                            const std::string& objective = "reg:squaredlogerror") {
+    Json of_job = job(objective, "validation-rmsle");
+    of_job["search_space"].update(parameters);
+    return found_in(csv(rows_of(std::vector<std::string>(8, label))), of_job);
+  };
+  EXPECT_THAT(found("1"), IsEmpty()) << "8 / (1 + 1)^2 is what two leaves need";
+  EXPECT_THAT(found("1.01"), ElementsAre(StartsWith(
+                                 "warning trainer.data.label: the labels, of a median of 1.01, are large for "
+                                 "reg:squaredlogerror: on the way to them the rows' second derivatives fall to 1.98015 in all, "
+                                 "and with a min_child_weight of 1 or more no tree splits any more")));
+  EXPECT_THAT(found("1.01", Json::object(), "reg:squarederror"), IsEmpty());
+  const Json low = {{"min_child_weight", {{"type", "float"}, {"min", 0.000003}, {"max", 9}}}};
+  EXPECT_THAT(found("1000", low), IsEmpty()) << "a trial may have one that is low enough";
+  EXPECT_THAT(found("1e9", low), IsEmpty()) << "XGBoost takes a millionth for what is less";
+  EXPECT_THAT(found("1000", {{"min_child_weight", 0.000005}}), SizeIs(1));
+}
+
 TEST_F(DataDoubts, MeansThatALogLinkComesToLateAreTold) {
   const auto found = [this](const std::string& objective, const std::string& label, const Json& parameters = Json::object(),
                             int rounds = 27) {

@@ -73,6 +73,10 @@ std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, con
   return values;
 }
 
+double share_read(const LoadedTables& tables) {
+  return tables.rows_of_all ? static_cast<double>(tables.rows()) / *tables.rows_of_all : 1;
+}
+
 double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise) {
   const Json* domain = find_documented(member(job, "search_space"), name);
   if (domain != nullptr && member(*domain, which).is_number()) return member(*domain, which).get<double>();

@@ -99,11 +99,36 @@ void check_far_means(const XgboostSpec& spec, const Json& job, const LoadedTable
   }
 }
 
+// The squared difference of logarithms has near a label y the second derivative (y + 1)^-2, of which XGBoost makes a millionth
+// where it is less. Once those of all rows are too small for two leaves, trees split no more, wherever the model is by then: of
+// 3,900 labels of a median of 120 it ended worse than a constant, of a fifth of them it learned.
+void check_flat_errors(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  constexpr double kCurvatureMin = 1e-6;
+  if (std::ranges::count(objectives_of(spec, job), "reg:squaredlogerror") == 0) return;
+  std::vector<float> labels = tables.train.labels;
+  double sum = 0;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    const double weight = tables.train.weights.empty() ? 1 : tables.train.weights[row];
+    sum += weight * std::max(std::pow(labels[row] + 1.0, -2), kCurvatureMin);
+  }
+  sum /= share_read(tables);
+  const double least = bound_of(spec, job, "min_child_weight", "min", kMinChildWeightDefault);
+  if (sum >= 2 * least) return;
+  diagnostics.warning("trainer.data.label",
+                      "the labels, of a median of " + short_number(nth_of(labels, labels.size() / 2)) +
+                          ", are large for reg:squaredlogerror: on the way to them the rows' second derivatives fall to " +
+                          short_number(sum) + " in all, and with a min_child_weight of " + short_number(least) +
+                          " or more no tree splits any more",
+                      "use reg:gamma with a trainer.parameters.base_score near the mean, or give the labels in a larger unit, or "
+                      "their logarithms to reg:squarederror");
+}
+
 }  // namespace
 
 void check_far_labels(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   check_far_errors(spec, job, tables, diagnostics);
   check_far_means(spec, job, tables, diagnostics);
+  check_flat_errors(spec, job, tables, diagnostics);
 }
 
 }  // namespace tuneband::workers

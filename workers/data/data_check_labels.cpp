@@ -264,9 +264,8 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
 
 // A leaf has at least min_child_weight of weights times second derivatives, so that of small weights no tree has a split.
 void check_weights(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
-  constexpr double kMinChildWeightDefault = 1;
   if (tables.train.weights.empty() || !values_of(spec, job, "scale_pos_weight").empty()) return;
-  const double share = tables.rows_of_all ? static_cast<double>(tables.rows()) / *tables.rows_of_all : 1;
+  const double share = share_read(tables);
   const double sum = std::accumulate(tables.train.weights.begin(), tables.train.weights.end(), 0.0) / share;
   if (sum >= static_cast<double>(tables.train.rows()) / share) return;  // of as many rows without weights it is the same
   const double least = bound_of(spec, job, "min_child_weight", "min", kMinChildWeightDefault);

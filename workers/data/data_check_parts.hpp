@@ -14,13 +14,16 @@
 
 namespace tuneband::workers {
 
-inline constexpr std::size_t kNamesShownMax = 8;  // of columns or classes in one sentence
+inline constexpr double kMinChildWeightDefault = 1;  // XGBoost's
+inline constexpr std::size_t kNamesShownMax = 8;     // of columns or classes in one sentence
 
 // Names of parameters are the documented ones, whatever the job calls them. Every value that the job gives a parameter, fixed in
 // the trainer or in the search space, or chosen from.
 std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name);
 // Of what the job may give a parameter the bound of this name ("min", "max"), of those that are numbers.
 double bound_of(const XgboostSpec& spec, const Json& job, const std::string& name, const char* which, double otherwise);
+// Of all rows those that were read: 1, but of a sample.
+double share_read(const LoadedTables& tables);
 // The path of a parameter that the job gives.
 std::string field_of(const XgboostSpec& spec, const std::string& name);
 // At least one: XGBoost's default, where the job gives none.
