@@ -203,8 +203,8 @@ TEST_F(DataTable, ATextInAColumnOfNumbersHasTheSameHintInEveryFile) {
   spec.validation = dir_.write("valid.csv", "zip,y\n12A,0\n");
   EXPECT_THAT(fault(spec),
               HasSubstr("trainer.data.validation: line 2, column `zip`: expected a number, got a text of length 3 (correct "
-                        "the cell, leave it empty if the value is missing, or name the column in "
-                        "trainer.data.categorical)"));
+                        "the cell, where the value is missing leave it empty or name its text in trainer.data.missing, or name "
+                        "the column in trainer.data.categorical)"));
 }
 
 TEST_F(DataTable, AnOpenQuoteIsFoundWhereItBegins) {

@@ -16,7 +16,8 @@ inline constexpr const char* kTrainField = "trainer.data.train";  // in the job'
 // Hints.
 inline constexpr const char* kOneColumnHint = "is the delimiter another? the file has one column";
 inline constexpr const char* kNoNumberHint =
-    "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical";
+    "correct the cell, where the value is missing leave it empty or name its text in trainer.data.missing, or name the column in "
+    "trainer.data.categorical";
 
 // In the job's document, of a training file: its own where there are several.
 std::string train_field(const DataSpec& spec, std::size_t file);

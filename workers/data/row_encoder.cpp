@@ -115,10 +115,7 @@ Error RowEncoder::cell_fault(const CsvRow& row, const std::string& column, const
 Result<float> RowEncoder::number_of(std::string_view cell, const CsvRow& row, const std::string& column, const char* hint) const {
   const auto value = parse_number(cell);
   if (!value) return cell_fault(row, column, "a number", cell, hint);
-  if (!std::isfinite(*value)) {
-    const std::string or_named = std::string_view(hint).empty() ? "" : ", or name its text in trainer.data.missing";
-    return cell_fault(row, column, "a finite number", cell, hint + or_named);
-  }
+  if (!std::isfinite(*value)) return cell_fault(row, column, "a finite number", cell, hint);
   const auto nearest = float_of(*value);
   if (!nearest) return cell_fault(row, column, "a number that fits 32-bit floats", cell);
   return *nearest;
