@@ -286,12 +286,10 @@ void HttpSession::send(HttpReply reply) {
   const bool is_zipped_for_some = !reply.gzip.empty() || is_worth_zipping(reply);
   // What was not modified says so without its body, by whose size it would be known.
   if (is_zipped_for_some || reply.status == kStatusNotModified) reply.headers.emplace_back("Vary", "Accept-Encoding");
-  if (accepts_gzip_ && !reply.gzip.empty()) {
-    put_zipped(reply, std::move(reply.gzip));
-    return send_as_is(std::move(reply));
-  }
+  const bool is_zipped = accepts_gzip_ && !reply.gzip.empty();
+  if (is_zipped) put_zipped(reply, std::move(reply.gzip));
   queued(reply.body.size());
-  if (!accepts_gzip_ || !is_zipped_for_some) return send_as_is(std::move(reply));
+  if (is_zipped || !accepts_gzip_ || !is_zipped_for_some) return send_as_is(std::move(reply));
   if (reply.body.size() > kZipOnLoopBytesMax) return send_zipped_elsewhere(std::move(reply));
   put_zipped(reply, gzip(reply.body));
   send_as_is(std::move(reply));

@@ -52,7 +52,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void send(HttpReply reply);
   ReplyWriter& writer() { return writer_; }
   void finish(bool written);
-  // What the stream has taken and not yet sent.
+  // What the stream has taken and the client has not.
   void queued(std::size_t bytes);
   // Until it is answered, or the stream has ended: calls back once when the connection is closed, by either side. A client that
   // has ended what it sends may be gone, or wait for its answer alone: `sending` calls back then; a client that waits for its

@@ -42,7 +42,7 @@ class HttpStream {
   virtual void write(std::string piece) = 0;
   virtual void end() = 0;
   virtual bool open() const = 0;
-  virtual std::size_t queued_bytes() const = 0;                // written and not yet with the kernel
+  virtual std::size_t queued_bytes() const = 0;                // written, behind the piece that is being sent
   virtual void on_drained(std::function<void()> drained) = 0;  // called each time the queue runs empty
   virtual void on_closed(std::function<void()> closed) = 0;    // the client went, or end() was delivered
 };

@@ -58,7 +58,7 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
  private:
   void enqueue(std::string piece) {
     if (bodiless()) return;
-    count(queued_ + piece.size());
+    count(queued_ + piece.size(), sending_);
     pieces_.push_back(std::move(piece));
   }
 
@@ -69,9 +69,10 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     return [self = shared_from_this(), session = session_, next](bool ok) { (self.get()->*next)(ok); };
   }
 
-  void count(std::size_t bytes) {
-    queued_ = bytes;
-    session_->queued(bytes);
+  void count(std::size_t queued, std::size_t sending) {
+    queued_ = queued;
+    sending_ = sending;
+    session_->queued(queued_ + sending_);
   }
 
   void write_next() {
@@ -84,13 +85,14 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     writing_ = true;
     std::string piece = std::move(pieces_.front());
     pieces_.pop_front();
-    count(queued_ - piece.size());
+    count(queued_ - piece.size(), piece.size());
     session_->writer().send_piece(std::move(piece), once_sent(&SessionStream::written));
   }
 
   void written(bool ok) {
     writing_ = false;
     if (!ok || gone_) return over(false);
+    count(queued_, 0);
     write_next();
     if (!writing_ && session_ && drained_) {
       const auto drained = drained_;  // it may replace itself
@@ -115,6 +117,7 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
   std::shared_ptr<HttpSession> session_;
   std::deque<std::string> pieces_;
   std::size_t queued_ = 0;
+  std::size_t sending_ = 0;  // of the piece that is on its way
   bool writing_ = false;
   bool ending_ = false;
   bool gone_ = false;

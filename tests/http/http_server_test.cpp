@@ -861,6 +861,39 @@ TEST(HttpServerTest, StreamsThatAreNotReadStayWithinOneBoundAndOneThatIsReadGoes
   });
 }
 
+TEST(HttpServerTest, WhatAClientIsBeingSentCountsUntilItHasIt) {
+  constexpr std::size_t kBytes = 8'000'000;
+  HttpReply zipped = text_reply("as it is");
+  zipped.gzip = std::string(kBytes, 'z');
+  std::promise<std::shared_ptr<HttpStream>> begun;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    request.path == "/zipped" ? respond->reply(zipped) : begun.set_value(respond->stream(text_reply("first")));
+  });
+  const auto held = [&] {
+    std::size_t bytes = 0;
+    served.run([&] { bytes = served.server().load().memory_bytes; });
+    return bytes;
+  };
+  RawClient reader = served.client(4'096);
+  reader.send("GET /zipped HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n");
+  ASSERT_EQ(reader.receive_head().status, 200);
+  EXPECT_GE(held(), kBytes);
+  reader.close();
+  RawClient follower = served.client(4'096);
+  follower.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_EQ(follower.receive_head().status, 200);
+  ASSERT_EQ(follower.receive_chunk(), "first");
+  auto stream = begun.get_future().get();
+  served.run([&] { stream->write(std::string(2 * kBytes, 'x')); });
+  EXPECT_GE(held(), 2 * kBytes);
+  follower.take_more(1'000'000);
+  EXPECT_EQ(follower.receive_chunk()->size(), 2 * kBytes);
+  served.run([&] { stream->end(); });
+  EXPECT_EQ(follower.receive_chunk(), "");
+  EXPECT_LT(held(), kBytes);
+  served.run([&] { stream.reset(); });
+}
+
 // ---- streams
 // --------------------------------------------------------------------------------------------------------------------
 
