@@ -88,7 +88,10 @@ void ReplyWriter::send_head(const HttpReply& head, std::optional<std::uint64_t> 
 void ReplyWriter::send_piece(std::string piece, Sent sent) {
   piece_ = std::move(piece);
   expire_after_write();
-  const auto written = [sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); };
+  const auto written = [this, sent = std::move(sent)](const BeastError& error, std::size_t) {
+    std::string().swap(piece_);  // a small one in its place would keep its room
+    sent(!error);
+  };
   if (chunked_) {
     asio::async_write(stream_, http::make_chunk(asio::buffer(piece_)), written);
   } else {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <time.h>
 #include <zlib.h>
 
@@ -1010,6 +1011,28 @@ TEST(HttpServerTest, AStreamSaysHowMuchIsQueuedAndWhenItRanEmpty) {
   RawClient client = served.client();
   EXPECT_EQ(client.get("/").body.size(), 20'000'000u);
   EXPECT_EQ(drained.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+}
+
+std::size_t heap_in_use() {
+  const auto heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+TEST(HttpServerTest, AStreamKeepsNothingOfWhatItHasSent) {
+  constexpr std::size_t kBytes = 32'000'000;
+  std::promise<std::shared_ptr<HttpStream>> begun;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) { begun.set_value(respond->stream({})); });
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_EQ(client.receive_head().status, 200);
+  auto stream = begun.get_future().get();
+  const std::size_t before = heap_in_use();
+  served.run([&] { stream->write(std::string(kBytes, 'x')); });
+  ASSERT_EQ(client.pass_over_chunk(), kBytes);
+  served.run([&] { stream->write("a"); });
+  ASSERT_EQ(client.receive_chunk(), "a") << "after all that was written before";
+  EXPECT_LT(heap_in_use(), before + kBytes / 2);
+  served.run([&] { stream.reset(); });
 }
 
 // ---- the end

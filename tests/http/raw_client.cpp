@@ -105,6 +105,20 @@ std::optional<std::string> RawClient::receive_chunk() {
   return chunk;
 }
 
+std::optional<std::size_t> RawClient::pass_over_chunk() {
+  const auto line = take_line();
+  if (!line || line->empty()) return std::nullopt;
+  const std::size_t size = std::stoul(*line, nullptr, 16);
+  std::size_t left = size;
+  while (buffer_.size() < left) {
+    left -= buffer_.size();
+    buffer_.clear();
+    if (!fill()) return std::nullopt;
+  }
+  buffer_.erase(0, left);
+  return take_line() ? std::optional(size) : std::nullopt;
+}
+
 RawReply RawClient::receive(bool head) {
   RawReply reply = receive_head();
   if (head || reply.status == 0 || reply.status == 204 || reply.status == 304) return reply;

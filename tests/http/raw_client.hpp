@@ -36,6 +36,8 @@ class RawClient {
   RawReply receive_head();
   // The next chunk of a chunked body; "" for the last one. Nothing: the connection ended.
   std::optional<std::string> receive_chunk();
+  // The size of the next chunk, none of which is kept. Nothing: the connection ended.
+  std::optional<std::size_t> pass_over_chunk();
   // Everything until the server closes, or until `last` has come.
   std::string receive_rest(std::string_view last = "");
   bool closed_by_server();  // waits; false when something else came, or nothing
