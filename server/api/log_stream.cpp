@@ -12,6 +12,7 @@
 
 #include "core/decimal.hpp"
 #include "os/fault_text.hpp"
+#include "server/api/no_file_handle.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
@@ -24,8 +25,7 @@ constexpr auto kFollowInterval = std::chrono::milliseconds(200);
 }  // namespace
 
 Error cannot_open(int why) {
-  if (os::is_want_of_file_handles(why))
-    return {ErrorCode::unavailable, "the server has no file handle left", "", "try again in a moment"};
+  if (os::is_want_of_file_handles(why)) return no_file_handle();
   return {ErrorCode::not_found, "there is no such file", "", ""};
 }
 
