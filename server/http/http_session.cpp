@@ -246,16 +246,19 @@ void HttpSession::sends_no_more() {
   if (watched_ == Watch::sending) return std::exchange(gone_, nullptr)();
   probe_when_quiet(stream_.socket());
   stream_.socket().async_wait(tcp::socket::wait_error, while_watched(&HttpSession::close));
-  if (watched_ != Watch::answer || writer_.form().version < kHttp11) return;
+  if (writer_.form().version < kHttp11) return;
   ask_.expires_after(std::chrono::milliseconds(service_->options.ask_ms));
   ask_.async_wait(while_watched(&HttpSession::ask_whether_it_waits));
 }
 
-// By an interim response, which every client of HTTP/1.1 passes over (RFC 9110, 15.2). Nothing else is being written.
+// Before its answer by an interim response, which every client of HTTP/1.1 passes over (RFC 9110, 15.2); nothing else is being
+// written then. In a stream by what changes none: where a piece is being written, that tells.
 void HttpSession::ask_whether_it_waits() {
-  const ssize_t sent = ::send(stream_.socket().native_handle(), kContinue.data(), kContinue.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  const bool full = sent < 0 && errno == EAGAIN;  // of an answer before this one, which tells as well
-  if (!full && sent != static_cast<ssize_t>(kContinue.size())) close();
+  const std::string_view question = watched_ == Watch::answer ? kContinue : writer_.filler();
+  if (question.empty()) return;
+  const ssize_t sent = ::send(stream_.socket().native_handle(), question.data(), question.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const bool full = sent < 0 && errno == EAGAIN;  // of what came before, which tells as well
+  if (!full && sent != static_cast<ssize_t>(question.size())) close();
 }
 
 void HttpSession::dispatch() {

@@ -56,7 +56,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void queued(std::size_t bytes);
   // Until it is answered, or the stream has ended: calls back once when the connection is closed, by either side. A client that
   // has ended what it sends may be gone, or wait for its answer alone: `sending` calls back then; a client that waits for its
-  // `answer` is asked; in a `stream` what is written to it tells.
+  // `answer`, or for more of a `stream`, is asked.
   enum class Watch { answer, sending, stream };
   void watch(Watch what, std::function<void()> gone);
 

@@ -67,6 +67,15 @@ void ReplyWriter::clear() {
   reply_.reset();
 }
 
+std::function<void(const BeastError&, std::size_t)> ReplyWriter::once_written(Sent sent) {
+  writing_ = true;
+  return [this, sent = std::move(sent)](const BeastError& error, std::size_t) {
+    writing_ = false;
+    std::string().swap(piece_);  // a small one in its place would keep its room
+    sent(!error);
+  };
+}
+
 void ReplyWriter::send_head(const HttpReply& head, std::optional<std::uint64_t> length, Sent sent) {
   chunked_ = !length && form_.version >= kHttp11;
   head_.emplace(static_cast<http::status>(head.status), form_.version);
@@ -81,29 +90,23 @@ void ReplyWriter::send_head(const HttpReply& head, std::optional<std::uint64_t> 
   head_->keep_alive(form_.keep_alive);
   head_serializer_.emplace(*head_);
   expire_after_write();
-  http::async_write_header(stream_, *head_serializer_,
-                           [sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
+  http::async_write_header(stream_, *head_serializer_, once_written(std::move(sent)));
 }
 
 void ReplyWriter::send_piece(std::string piece, Sent sent) {
   piece_ = std::move(piece);
   expire_after_write();
-  const auto written = [this, sent = std::move(sent)](const BeastError& error, std::size_t) {
-    std::string().swap(piece_);  // a small one in its place would keep its room
-    sent(!error);
-  };
   if (chunked_) {
-    asio::async_write(stream_, http::make_chunk(asio::buffer(piece_)), written);
+    asio::async_write(stream_, http::make_chunk(asio::buffer(piece_)), once_written(std::move(sent)));
   } else {
-    asio::async_write(stream_, asio::buffer(piece_), written);
+    asio::async_write(stream_, asio::buffer(piece_), once_written(std::move(sent)));
   }
 }
 
 void ReplyWriter::send_last(Sent sent) {
   if (!chunked_ || form_.bodiless) return asio::post(stream_.get_executor(), [sent = std::move(sent)] { sent(true); });
   expire_after_write();
-  asio::async_write(stream_, http::make_chunk_last(),
-                    [sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
+  asio::async_write(stream_, http::make_chunk_last(), once_written(std::move(sent)));
 }
 
 }  // namespace tuneband::server

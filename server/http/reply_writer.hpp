@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/http/http_types.hpp"
 
@@ -41,11 +42,15 @@ class ReplyWriter {
   void send_head(const HttpReply& head, std::optional<std::uint64_t> length, Sent sent);
   void send_piece(std::string piece, Sent sent);
   void send_last(Sent sent);
+  // What a chunked body takes between two pieces and does not change with: a zero before the next one's size (RFC 9112, 7.1).
+  // Empty where something is being written, and in every other reply.
+  std::string_view filler() const { return chunked_ && !writing_ && !form_.bodiless ? "0" : ""; }
   // Lets go of the reply that was sent whole.
   void clear();
 
  private:
   void send_more(Sent sent);
+  std::function<void(const boost::beast::error_code&, std::size_t)> once_written(Sent sent);
   void expire_after_write() { stream_.expires_after(std::chrono::milliseconds(write_ms_)); }
 
   boost::beast::tcp_stream& stream_;
@@ -57,6 +62,7 @@ class ReplyWriter {
   std::optional<boost::beast::http::response<boost::beast::http::empty_body>> head_;
   std::optional<boost::beast::http::response_serializer<boost::beast::http::empty_body>> head_serializer_;
   bool chunked_ = false;
+  bool writing_ = false;  // of a body that comes piece by piece
   std::string piece_;
 };
 

@@ -210,6 +210,36 @@ TEST(HttpServerTest, AStreamGoesOnToAClientThatHasClosedItsSendingSideUntilItIsG
   served.run([&] { stream.reset(); });
 }
 
+TEST(HttpServerTest, AQuietStreamWhoseClientIsGoneIsKnownToBe) {
+  std::promise<void> gone;
+  std::shared_ptr<HttpStream> stream;
+  ServedLoop served({.ask_ms = 1}, [&](const HttpRequest&, const Respond& respond) {
+    stream = respond->stream({});
+    stream->on_closed([&] { gone.set_value(); });
+  });
+  {
+    RawClient client = client_that_sends_no_more(served, "1.1");
+    EXPECT_EQ(client.receive_head().status, 200);
+  }
+  EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready)
+      << "long before the system's own probes tell, and without a piece";
+  served.run([&] { stream.reset(); });
+}
+
+TEST(HttpServerTest, WhatAsksTheClientOfAStreamWhetherItWaitsChangesNothingOfIt) {
+  std::promise<std::shared_ptr<HttpStream>> begun;
+  ServedLoop served({.ask_ms = 1}, [&](const HttpRequest&, const Respond& respond) { begun.set_value(respond->stream({})); });
+  RawClient client = client_that_sends_no_more(served, "1.1");
+  ASSERT_EQ(client.receive_head().status, 200);
+  EXPECT_EQ(client.receive_rest("0"), "0") << "of the size of the piece to come";
+  auto stream = begun.get_future().get();
+  served.run([&] { stream->write("piece"); });
+  EXPECT_EQ(client.receive_rest("piece\r\n"), "5\r\npiece\r\n");
+  served.run([&] { stream->end(); });
+  EXPECT_EQ(client.receive_chunk(), "");
+  served.run([&] { stream.reset(); });
+}
+
 TEST(HttpServerTest, HeadHasTheLengthOfTheBodyAndNoBody) {
   ServedLoop served({}, echo);
   RawClient client = served.client();
@@ -971,8 +1001,7 @@ TEST(HttpServerTest, AStreamForHttp10EndsWithTheConnection) {
   EXPECT_EQ(client.receive_rest(), "abcd");
 }
 
-// Its system refuses what it left unread, or what comes behind its end. Of one that had read all, and ended, the next piece
-// tells.
+// Its system refuses what it left unread, or what comes behind its end. One that had read all, and ended, is asked.
 TEST(HttpServerTest, TellsAStreamAtOnceThatItsClientWentWithoutReadingIt) {
   std::promise<std::shared_ptr<HttpStream>> handed;
   std::promise<void> closed;
