@@ -136,8 +136,9 @@ void HttpSession::read_header() {
       if (auto refusal = self->refusal_of_head()) return self->refuse(std::move(*refusal));
     }
     if (error || self->parser_->is_done()) return self->on_read(error);
-    const std::string expect = lower_case(self->parser_->get()[http::field::expect]);
-    expect == "100-continue" ? self->send_continue() : self->read_body();
+    const auto& message = self->parser_->get();
+    const bool waits = message.version() >= kHttp11 && lower_case(message[http::field::expect]) == "100-continue";
+    waits ? self->send_continue() : self->read_body();
   });
 }
 

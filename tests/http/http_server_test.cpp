@@ -278,6 +278,16 @@ TEST(HttpServerTest, SpeaksHttp10) {
   EXPECT_TRUE(client.closed_by_server());
 }
 
+TEST(HttpServerTest, AClientOfHttp10IsNotToldToGoOn) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send(
+      "POST /old HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: "
+      "100-continue\r\n\r\n");
+  client.send("{}");
+  EXPECT_EQ(client.receive().body, "POST /old|{}");
+}
+
 // ---- hostile requests
 // -----------------------------------------------------------------------------------------------------------
 
