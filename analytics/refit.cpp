@@ -1,9 +1,9 @@
 #include "analytics/refit.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "core/text.hpp"
-#include "jobs/training_parameters.hpp"
 #include "scheduler/eta_adaptation.hpp"
 
 namespace tuneband {
@@ -36,7 +36,7 @@ bool groups_names(const Json& parameters) {
 
 }  // namespace
 
-std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial, const RawJson& configuration) {
+std::optional<KeptTraining> kept_training(const ParsedJob& job, const TrialRow& trial, const RawJson& configuration) {
   const auto* xgboost = std::get_if<XgboostSpec>(&job.trainer);
   if (xgboost == nullptr || job.trainer_fault || !trial.objective) return std::nullopt;
   const bool kept = trial.kept_value.has_value();
@@ -47,11 +47,22 @@ std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial
   training.seed = seed_of_trial(job.spec, trial.id.number);
   training.rounds = kept ? trial.kept_until_resource : trial.objective_resource;
   training.max_rounds = job.spec.scheduler.max_resource;
-  if (training.rounds == 0 && xgboost->fidelity == Fidelity::shrinkage) return std::nullopt;
+  const std::int64_t rounds = kept ? trial.kept_resource : trial.objective_resource;
+  if (training.rounds == 0) {
+    if (xgboost->fidelity == Fidelity::shrinkage) return std::nullopt;
+    training.rounds = rounds;  // which changes nothing
+  }
+  return KeptTraining{std::move(training), rounds};
+}
+
+std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial, const RawJson& configuration) {
+  const auto kept = kept_training(job, trial, configuration);
+  if (!kept) return std::nullopt;
   Json parameters = Json::object();
-  for (const auto& [name, value] : training_parameters(*xgboost, training)) parameters[name] = typed(value);
+  for (const auto& [name, value] : training_parameters(std::get<XgboostSpec>(job.trainer), kept->training))
+    parameters[name] = typed(value);
   const bool exact = trial.replicas() == 1 && !draws(parameters) && !groups_names(parameters);
-  return views::Refit{kept ? trial.kept_resource : trial.objective_resource, {parameters.dump()}, exact};
+  return views::Refit{kept->rounds, {parameters.dump()}, exact};
 }
 
 }  // namespace tuneband

@@ -17,6 +17,12 @@ struct TrialTraining {
   std::int64_t max_rounds = 0;
 };
 
+// A training whose model was kept.
+struct KeptTraining {
+  TrialTraining training;
+  std::int64_t rounds = 0;  // of the model: up to training.rounds
+};
+
 // By the name that XGBoost documents ("eta", also of "learning_rate"), as texts: the trainer's own and those of the
 // configuration, the learning rate that of the rung (shrunk_eta() below max_rounds, with the fidelity `shrinkage`), and what is
 // random by the trial's seed.

@@ -9,7 +9,7 @@ Finished join_models(Session session, const EnsembleOptions& options) {
   const auto job = session.api.job(options.job);
   if (!job) return job.error();
   const std::string path = options.output.empty() ? joined_model_name(*job) : options.output;
-  auto ensemble = fetch_joined_model(session.api, *job, path);
+  auto ensemble = fetch_joined_model(session.api, *job, options.models, path);
   if (!ensemble) return ensemble.error();
   if (session.console.json()) {
     (*ensemble)["model"] = path;

@@ -106,14 +106,17 @@ bool can_be_joined(const Json& document, const JobSpec& spec, const JobInfo& job
 }
 
 // With a client of its own, so that a request that is given up is no other one. Nothing: it failed, or the user does not wait.
-std::optional<JoinedReport> join_best(Session session, const JobInfo& job, const std::string& dir, const Interrupts& interrupts) {
+std::optional<JoinedReport> join_best(Session session, const JobInfo& job, const std::string& dir, bool refit,
+                                      const Interrupts& interrupts) {
   constexpr std::chrono::seconds kSilentMax{1};
   auto api = ApiClient::create(session.api.url());
   if (!api) return std::nullopt;
   const std::string path = (std::filesystem::path(dir) / joined_model_name(job)).string();
-  auto joining = std::async(std::launch::async, [&] { return fetch_joined_model(*api, job, path); });
+  auto joining = std::async(std::launch::async, [&] { return fetch_joined_model(*api, job, {.refit = refit}, path); });
   if (joining.wait_for(kSilentMax) != std::future_status::ready)
-    session.console.note("joining the models of the best trials into one; Ctrl-C leaves it out");
+    session.console.note(std::string(refit ? "training the best trials' models once more, on all rows, and joining them"
+                                           : "joining the models of the best trials into one") +
+                         "; Ctrl-C leaves it out");
   bool given_up = false;
   while (joining.wait_for(std::chrono::milliseconds(kInterruptsAskedEveryMs)) != std::future_status::ready) {
     if (interrupts.came() && !std::exchange(given_up, true)) api->cancel();
@@ -158,7 +161,7 @@ Finished run_on(Session session, const JobToRun& run, const RunOptions& options,
   if (!ended) return ended.error();
   std::optional<JoinedReport> joined;
   if (options.ensemble && *end == WatchEnd::job_ended && can_be_joined(run.file.document, run.spec, *ended))
-    joined = join_best(session, *ended, run.dir, interrupts);
+    joined = join_best(session, *ended, run.dir, options.refit, interrupts);
   const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, kept_in(run.dir, joined))
                                               : print_result(session.api, session.console, id, joined);
   if (!printed) return printed.error();

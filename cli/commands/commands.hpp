@@ -9,6 +9,7 @@
 
 #include "cli/client/api_client.hpp"
 #include "cli/commands/job_file.hpp"
+#include "cli/commands/joined_model.hpp"
 #include "cli/terminal/console.hpp"
 #include "debugger/step.hpp"
 
@@ -136,6 +137,7 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
 struct EnsembleOptions {
   std::string job = {};
   std::string output = {};  // "": JOB-ensemble.ubj
+  JoinedModelOptions models = {};
 };
 Finished join_models(Session session, const EnsembleOptions& options);
 
@@ -195,6 +197,7 @@ struct RunOptions {
   std::string data_dir;  // "": a new directory below kRunsDir
   bool keep = false;     // the server stays up after the job's end, until Ctrl-C
   bool ensemble = true;  // the best models are joined at the job's end, where they can be
+  bool refit = false;    // each of them is trained once more, on all rows
   std::vector<std::string> allowed_webhooks = {};
   std::string server_program;
   std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them

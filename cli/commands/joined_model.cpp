@@ -20,8 +20,10 @@ Json description_in(const std::string& path) {
 
 std::string joined_model_name(const JobInfo& job) { return job.name + "-ensemble.ubj"; }
 
-Outcome<Json> fetch_joined_model(ApiClient& api, const JobInfo& job, const std::string& path) {
-  const auto written = write_file(path, [&](const Sink& sink) { return api.stream(job_path(job.name) + "/ensemble", sink); });
+Outcome<Json> fetch_joined_model(ApiClient& api, const JobInfo& job, const JoinedModelOptions& options, const std::string& path) {
+  std::string target = job_path(job.name) + "/ensemble?refit=" + (options.refit ? "true" : "false");
+  if (options.models) target += "&models=" + std::to_string(*options.models);
+  const auto written = write_file(path, [&](const Sink& sink) { return api.stream(target, sink); });
   if (!written) return written.error();
   Json description = description_in(path);
   if (!description.is_object()) return bad_input("is no model that was joined", path);

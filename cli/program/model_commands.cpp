@@ -42,6 +42,12 @@ void add_ensemble(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* ensemble = add_command(app, chosen, "ensemble", "Join the models of a job's best trials into one, which is often better",
                                with_server(arguments, [&](Session session) { return join_models(session, options); }));
   add_job(ensemble, options.job);
+  ensemble->add_flag("--refit", options.models.refit, kRefitHelp);
+  ensemble
+      ->add_option("--models", options.models.models,
+                   "Of so many of the best trials at most; default: 24. 1: the best one's alone")
+      ->check(command_line::whole_number_between(1, kTrialsMax))
+      ->type_name("N");
   ensemble->add_option("-o,--output", options.output, "Write this file; default: JOB-ensemble.ubj")->type_name("FILE");
 }
 

@@ -74,9 +74,11 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->check(command_line::not_empty())
       ->type_name("DIR");
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
+  auto* refit = run->add_flag("--refit", arguments.run.refit, kRefitHelp);
   run->add_flag_callback(
-      "--no-ensemble", [&arguments] { arguments.run.ensemble = false; },
-      "Do not join the models of the best trials into one at the job's end");
+         "--no-ensemble", [&arguments] { arguments.run.ensemble = false; },
+         "Do not join the models of the best trials into one at the job's end")
+      ->excludes(refit);
   run->add_option("--allow-webhook", arguments.run.allowed_webhooks,
                   "A host that findings of the debugger may be told to; without it, none is called")
       ->type_name("HOST[:PORT]");

@@ -45,6 +45,8 @@ struct Arguments {
   std::string shell;
 };
 
+inline constexpr const char* kRefitHelp = "Train each of the models that are joined once more, on the validation rows too";
+
 using Command = std::function<Finished(Console&)>;
 
 // A command that talks to the server of --server.

@@ -246,7 +246,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   print_parameters(console, trial.configuration);
   if (trial.refit_rounds > 0) console.field("refit", refit_text(trial));
   if (!best.model.empty()) console.field("model", best.model);
-  if (best.joined) return print_joined(console, *best.joined);
+  if (best.joined) return print_joined(console, *best.joined, job.name);
   const bool others = job.ended() && job.trials.ended() > 1;
   if (readable && kept && others)
     console.field("", console.command("ensemble " + job.name) + " joins it with those of the next best trials");

@@ -24,16 +24,20 @@ std::string weights_text(const Json& members) {
   return join(words, ", ");
 }
 
+bool is_refit(const Json& description) { return member(description, "refit") == true; }
+
 std::string whose_models(const Json& description) {
   const Json& members = member(description, "members");
-  if (members.size() == 1)
-    return fmt::format("the model of trial {} alone: no other made it better", integer_of(members[0], "trial"));
+  if (members.size() == 1) {
+    return fmt::format("the model of trial {} alone{}", integer_of(members[0], "trial"),
+                       integer_of(description, "candidates") == 1 ? "" : ": no other made it better");
+  }
   return fmt::format("models of {} of the {} best trials in one", members.size(), integer_of(description, "candidates"));
 }
 
 }  // namespace
 
-void print_joined(Console& console, const JoinedReport& joined) {
+void print_joined(Console& console, const JoinedReport& joined, const std::string& job) {
   const Json& description = joined.description;
   const auto value = [&](const char* field) { return value_in(description, field, console.precision()); };
   const bool measured = description.contains("value");
@@ -44,12 +48,15 @@ void print_joined(Console& console, const JoinedReport& joined) {
     console.field("joined model", joined.path);
     return;
   }
-  const std::string what = whose_models(description) + ", " + trees_in(description);
+  const std::string what =
+      whose_models(description) + ", " + (is_refit(description) ? "trained once more on all rows, " : "") + trees_in(description);
   console.field("joined", measured ? value("value") + "  " + what : what);
   if (tested)
     console.field("",
                   fmt::format("{} on the test rows; the best trial alone {}", value("test_value"), value("test_value_of_best")));
   console.field("", joined.path);
+  if (measured && !is_refit(description))
+    console.field("", console.command("ensemble " + job + " --refit") + " trains them once more, on the validation rows too");
 }
 
 void print_joined_alone(Console& console, const JoinedReport& joined) {
@@ -58,13 +65,15 @@ void print_joined_alone(Console& console, const JoinedReport& joined) {
     const auto value = [&](const std::string& name) { return value_in(description, name, console.precision()); };
     return fmt::format("{}  {}; the best trial alone {}", value(field), what, value(field + "_of_best"));
   };
+  const std::string before = is_refit(description) ? ", before they were trained once more" : "";
   console.field("value", description.contains("value")
-                             ? beside_best("value", text_of(description, "metric"))
+                             ? beside_best("value", text_of(description, "metric") + before)
                              : "not known: with folds no rows are left that none of the models was trained on");
   if (description.contains("test_value"))
     console.field("test", beside_best("test_value", "on the test rows, which no trial saw"));
   const Json& members = member(description, "members");
   console.field("trials", whose_models(description) + (members.size() == 1 ? "" : ": " + weights_text(members)));
+  if (is_refit(description)) console.field("refit", "each of them trained once more, on the validation rows too");
   console.field("model", fmt::format("{}, {}", joined.path, trees_in(description)));
 }
 

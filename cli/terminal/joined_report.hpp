@@ -14,7 +14,7 @@ struct JoinedReport {
 };
 
 // Below the job's best trial: at the end of `run`.
-void print_joined(Console& console, const JoinedReport& joined);
+void print_joined(Console& console, const JoinedReport& joined, const std::string& job);
 
 // By itself, beside what the best trial alone has, and with whose models they are: `ensemble`.
 void print_joined_alone(Console& console, const JoinedReport& joined);

@@ -27,6 +27,7 @@ _READ_SECONDS = 60  # without a word; in a stream of events there is one every q
 _QUIET_SECONDS = 16  # a little more than that quarter
 _LOOKING_SECONDS = 120  # at data files, before a submission is answered
 _JOINING_SECONDS = 4000  # of models: the server takes an hour at most
+_REFIT_SECONDS = 25 * 3600  # and a day where they are trained once more
 _PAGE = 1000
 
 
@@ -301,9 +302,12 @@ class Job:
             trial = best["trial"]["number"]
         return self._bytes("/trials/%d/model" % trial)
 
-    def ensemble(self):
-        """The best trials' models joined into one of XGBoost, as bytes; its attribute tuneband_ensemble says which."""
-        return self._bytes("/ensemble", seconds=_JOINING_SECONDS)
+    def ensemble(self, refit=False, models=None):
+        """The best trials' models joined into one of XGBoost, as bytes; its attribute tuneband_ensemble says which. With refit
+        each is trained once more, on all rows; models: of so many trials at most, 1: of the best one alone."""
+        if not refit:
+            return self._bytes("/ensemble", seconds=_JOINING_SECONDS, models=models)
+        return self._bytes("/ensemble", seconds=_REFIT_SECONDS, refit="true", models=models)
 
     def importance(self):
         return self.request("GET", "/importance")["importance"]

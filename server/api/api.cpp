@@ -230,6 +230,12 @@ std::optional<std::int64_t> query_integer(const HttpRequest& request, const std:
   return number;
 }
 
+bool query_flag(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics) {
+  const std::string word = request.query_value(name).value_or("false");
+  if (word != "true" && word != "false") diagnostics.error(name, "expected true or false, got " + excerpt(word));
+  return word == "true";
+}
+
 std::optional<double> query_seconds_per_unit(const HttpRequest& request, Diagnostics& diagnostics) {
   const char* name = "seconds_per_unit";
   const auto text = request.query_value(name);

@@ -132,7 +132,7 @@ class Api {
 
   // routes_ensemble.cpp
   void add_ensemble_routes();
-  void get_ensemble(JobId job, const Respond& respond);
+  void get_ensemble(const HttpRequest& request, JobId job, const Respond& respond);
 
   // routes_notes.cpp
   void add_note_routes();
@@ -202,6 +202,8 @@ HttpReply event_stream_head();
 // Reads an integer query parameter; nothing when it is not given. Faults go to `diagnostics` under its name.
 std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,
                                           Diagnostics& diagnostics);
+// "true" or "false"; false when it is not given.
+bool query_flag(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics);
 // How long a unit of the resource takes: a number above 0, up to kSecondsPerUnitMax.
 inline constexpr double kSecondsPerUnitMax = 1e7;
 std::optional<double> query_seconds_per_unit(const HttpRequest& request, Diagnostics& diagnostics);

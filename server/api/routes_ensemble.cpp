@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analytics/refit.hpp"
 #include "os/temporary_dir.hpp"
 #include "server/api/api.hpp"
 #include "server/data/trial_files.hpp"
@@ -17,26 +18,43 @@ namespace tuneband::server {
 
 namespace {
 
-constexpr std::int64_t kJoiningMs = 3'600'000;
+constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::int64_t kJoiningMs = kHourMs;
+constexpr std::int64_t kRefitMs = 24 * kHourMs;
+
+struct Wanted {
+  std::size_t models = kModelsKept;  // at most
+  bool refit = false;                // trained once more
+};
 
 struct Models {
-  Json list = Json::array();             // [{"trial", "value", "file", "configuration"}], the job's best one first
+  Json list = Json::array();             // as the worker program reads them, the job's best one first
   std::optional<double> standard_error;  // of the best one's value over the folds
 };
 
-void add(const views::Trial& trial, const Reader::ModelPath& model_path, Json& list) {
+// Nothing: it has left no model, or none that can be had as it is wanted.
+std::optional<Json> model_of(const views::Trial& trial, const ParsedJob& job, const Reader::ModelPath& model_path,
+                             const Wanted& wanted) {
   const auto value = trial.row.kept_value ? trial.row.kept_value : trial.row.objective;
   const auto path = model_path(trial.row.id);
-  if (value && std::isfinite(*value) && path && list.size() < kModelsKept)
-    list.push_back({{"trial", trial.row.id.number},
-                    {"value", *value},
-                    {"file", *path},
-                    {"configuration", Json::parse(trial.configuration.text)}});
+  if (!value || !std::isfinite(*value) || !path) return std::nullopt;
+  Json model{{"trial", trial.row.id.number},
+             {"value", *value},
+             {"file", *path},
+             {"configuration", Json::parse(trial.configuration.text)}};
+  if (!wanted.refit) return model;
+  const auto kept = kept_training(job, trial.row, trial.configuration);
+  if (!kept) return std::nullopt;
+  const TrialTraining& training = kept->training;
+  model["configuration"] = training.configuration;
+  model["training"] = {
+      {"seed", training.seed}, {"rounds", training.rounds}, {"max_rounds", training.max_rounds}, {"kept_rounds", kept->rounds}};
+  return model;
 }
 
 // Of the best trials that have ended and left a model. Where values below max_resource are no measure of those at it, or of no
 // kept model, of completed ones alone.
-Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path) {
+Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path, const Wanted& wanted) {
   const auto parsed = reader.parsed_job(job);
   if (!parsed) return parsed.error();
   const JobSpec& spec = (*parsed)->spec;
@@ -49,14 +67,18 @@ Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& mod
   const auto trials = reader.trials(job, query, read_wall_clock());
   if (!trials) return trials.error();
   Models models;
+  const auto add = [&](const views::Trial& trial) {
+    auto model = model_of(trial, **parsed, model_path, wanted);
+    if (model && models.list.size() < wanted.models) models.list.push_back(std::move(*model));
+  };
   const auto best = reader.best(job, model_path, read_wall_clock());
   const bool best_is_one = best && std::ranges::count(query.states, best->trial.row.state) > 0;
   if (best_is_one) {
-    add(best->trial, model_path, models.list);
+    add(best->trial);
     models.standard_error = best->trial.row.standard_error;
   }
   for (const views::Trial& trial : trials->trials) {
-    if (!best_is_one || trial.row.id != best->trial.row.id) add(trial, model_path, models.list);
+    if (!best_is_one || trial.row.id != best->trial.row.id) add(trial);
   }
   if (models.list.empty()) {
     const std::string what = completed_alone ? "completed" : "ended";
@@ -89,25 +111,34 @@ Result<void> hand_over(const std::string& path, const Sink& sink) {
 }  // namespace
 
 void Api::add_ensemble_routes() {
-  router_.add({"GET", "/v1/jobs/{job}/ensemble", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
-                 get_ensemble(job, respond);
-               })});
+  router_.add(
+      {"GET",
+       "/v1/jobs/{job}/ensemble",
+       {"models", "refit"},
+       with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { get_ensemble(request, job, respond); })});
 }
 
-void Api::get_ensemble(JobId job, const Respond& respond) {
-  const auto produce = [job, program = parts_.worker_program, model_path = model_files(parts_.data_dir)](
+void Api::get_ensemble(const HttpRequest& request, JobId job, const Respond& respond) {
+  Diagnostics diagnostics;
+  Wanted wanted;
+  wanted.refit = query_flag(request, "refit", diagnostics);
+  if (const auto models = query_integer(request, "models", 1, kModelsKept, diagnostics))
+    wanted.models = static_cast<std::size_t>(*models);
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  const auto produce = [job, wanted, program = parts_.worker_program, model_path = model_files(parts_.data_dir)](
                            Reader& reader, const Sink& sink, int gone_fd) -> Result<void> {
     const auto document = reader.document(job);
     if (!document) return document.error();
-    const auto models = models_of(reader, job, model_path);
+    const auto models = models_of(reader, job, model_path, wanted);
     if (!models) return models.error();
     const os::TemporaryDir dir("tuneband-ensemble");
     if (dir.path().empty()) return Error{ErrorCode::unavailable, "no temporary directory can be made", "", "set TMPDIR"};
     const std::string joined = dir.path() + "/joined.ubj";
     Json order{{"job", Json::parse(*document)}, {"models", models->list}, {"output", joined}};
+    if (wanted.refit) order["refit"] = true;
     if (models->standard_error) order["standard_error"] = *models->standard_error;
-    const ProgramRun run =
-        run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}), json_line(order), {kJoiningMs, gone_fd});
+    const ProgramRun run = run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}), json_line(order),
+                                       {wanted.refit ? kRefitMs : kJoiningMs, gone_fd});
     if (const auto done = fault_in(run); !done) return done.error();
     return hand_over(joined, sink);
   };

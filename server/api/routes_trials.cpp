@@ -168,42 +168,40 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
   Diagnostics diagnostics;
   const auto tail = query_integer(request, "tail", 0, kLogTailMax, diagnostics);
   const auto rank = query_integer(request, "rank", 0, kRankMax, diagnostics);
-  const std::string follow = request.query_value("follow").value_or("false");
-  if (follow != "true" && follow != "false") diagnostics.error("follow", "expected true or false, got " + excerpt(follow));
+  const bool follows = query_flag(request, "follow", diagnostics);
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
   const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::log_file_of(static_cast<int>(rank.value_or(0)));
   const std::string range_header = range_asked(request);
-  reads_.run(
-      row_of, [this, trial, path, tail, range_header, rank, follows = follow == "true", respond](const Result<TrialRow>& row) {
-        if (!row) return respond->reply(error_reply(row.error()));
-        constexpr const char* kText = "text/plain; charset=utf-8";
-        auto file = OpenFile::open(path);
-        if (!file && file.error().code != ErrorCode::not_found) return respond->reply(error_reply(file.error()));
-        const bool never = ended(row->state) && rank && *rank >= row->replicas();
-        if (!file && never) return respond->reply(error_reply(no_such_rank(*row, *rank)));
-        const std::uint64_t size = file ? file->size() : 0;
-        const std::uint64_t tail_begin = tail ? size - std::min<std::uint64_t>(size, static_cast<std::uint64_t>(*tail)) : 0;
-        if (follows) {
-          HttpReply head;
-          head.content_type = kText;
-          logs_.follow(trial, path, tail_begin, ended(row->state), respond->stream(std::move(head)));
-          // It may have ended after its row was read and before it was followed.
-          return reads_.run([trial](Reader& reader) { return reader.trial_row(trial); },
-                            [this, trial](const Result<TrialRow>& again) {
-                              if (!again || ended(again->state)) logs_.trial_over(trial);
-                            });
-        }
-        const auto part = parse_range(range_header, size);
-        const ByteRange range = part.value_or(ByteRange{tail_begin, size});
-        if (part && range.from == range.to) return respond->reply(no_such_range("log", size));
-        if (!file || range.from == range.to) {
-          HttpReply empty;
-          empty.content_type = kText;
-          return respond->reply(std::move(empty));
-        }
-        send_file(std::move(*file), range, file_head(kText, range, size, part.has_value()), respond);
-      });
+  reads_.run(row_of, [this, trial, path, tail, range_header, rank, follows, respond](const Result<TrialRow>& row) {
+    if (!row) return respond->reply(error_reply(row.error()));
+    constexpr const char* kText = "text/plain; charset=utf-8";
+    auto file = OpenFile::open(path);
+    if (!file && file.error().code != ErrorCode::not_found) return respond->reply(error_reply(file.error()));
+    const bool never = ended(row->state) && rank && *rank >= row->replicas();
+    if (!file && never) return respond->reply(error_reply(no_such_rank(*row, *rank)));
+    const std::uint64_t size = file ? file->size() : 0;
+    const std::uint64_t tail_begin = tail ? size - std::min<std::uint64_t>(size, static_cast<std::uint64_t>(*tail)) : 0;
+    if (follows) {
+      HttpReply head;
+      head.content_type = kText;
+      logs_.follow(trial, path, tail_begin, ended(row->state), respond->stream(std::move(head)));
+      // It may have ended after its row was read and before it was followed.
+      return reads_.run([trial](Reader& reader) { return reader.trial_row(trial); },
+                        [this, trial](const Result<TrialRow>& again) {
+                          if (!again || ended(again->state)) logs_.trial_over(trial);
+                        });
+    }
+    const auto part = parse_range(range_header, size);
+    const ByteRange range = part.value_or(ByteRange{tail_begin, size});
+    if (part && range.from == range.to) return respond->reply(no_such_range("log", size));
+    if (!file || range.from == range.to) {
+      HttpReply empty;
+      empty.content_type = kText;
+      return respond->reply(std::move(empty));
+    }
+    send_file(std::move(*file), range, file_head(kText, range, size, part.has_value()), respond);
+  });
 }
 
 void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& respond) {

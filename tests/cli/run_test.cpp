@@ -533,6 +533,16 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_EQ(shown.wait(), 0);
   EXPECT_NE(shown.said().find("of the 9 best trials in one: "), std::string::npos) << shown.said();
   EXPECT_NE(shown.said().find("model\tjoined.ubj, "), std::string::npos) << shown.said();
+  Child refit = start({"run", "job.json", "--workers", "1", "--data-dir", "kept", "--refit", "--json"});
+  ASSERT_EQ(refit.wait(), 0);
+  const Json on_all_rows = Json::parse(refit.said()).at("ensemble");
+  EXPECT_EQ(on_all_rows.at("refit"), true);
+  EXPECT_EQ(on_all_rows.at("members"), reply.at("members"));
+  EXPECT_EQ(on_all_rows.at("trees"), reply.at("trees"));
+  EXPECT_NE(on_all_rows.at("test_value"), reply.at("test_value")) << "another model";
+  Child best_alone = start({"ensemble", "trees", "--refit", "--models", "1", "--data-dir", "kept"});
+  EXPECT_EQ(best_alone.wait(), 0);
+  EXPECT_NE(best_alone.said().find("trained once more"), std::string::npos) << best_alone.said();
   const std::string of_folds = run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
   EXPECT_NE(of_folds.find("\njoined model\t"), std::string::npos) << of_folds;
   EXPECT_EQ(of_folds.find("\njoined\t"), std::string::npos) << "no rows are left to measure it on: " << of_folds;

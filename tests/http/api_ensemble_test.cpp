@@ -76,6 +76,28 @@ TEST_F(ApiEnsembleTest, IsWhatTheWorkerProgramMakesOfTheBestTrialsThatLeftAModel
   EXPECT_FALSE(fs::exists(fs::path(order.at("output").get<std::string>()).parent_path())) << "gone with the answer";
 }
 
+TEST_F(ApiEnsembleTest, IsNotOfModelsThatCannotBeTrainedOnceMoreWhereTheyAreToBe) {
+  write_model(get_json("/v1/jobs/whole/best").at("trial").at("number"));
+  play("echo '{}'");
+  EXPECT_EQ(get("/v1/jobs/whole/ensemble?refit=true").status, 409) << "of a command";
+  EXPECT_FALSE(fs::exists(asked("arguments")));
+}
+
+TEST_F(ApiEnsembleTest, IsOfAsManyOfTheBestTrialsAsAreAskedFor) {
+  const Json ranked = get_json("/v1/jobs/whole/trials?sort=objective&state=completed&limit=1000").at("trials");
+  ASSERT_GT(ranked.size(), 1U);
+  for (const Json& trial : ranked) write_model(trial.at("number"));
+  play(R"(echo x > "$output"; echo '{"members": []}')");
+  EXPECT_EQ(get("/v1/jobs/whole/ensemble?models=1").status, 200);
+  const Json models = Json::parse(read_text(asked("order"))).at("models");
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models[0].at("trial"), ranked[0].at("number"));
+  const RawReply refused = get("/v1/jobs/whole/ensemble?models=25&refit=yes");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("expected an integer between 1 and 24"));
+  EXPECT_THAT(refused.body, HasSubstr("expected true or false"));
+}
+
 TEST_F(ApiEnsembleTest, OfAJobWithoutModelsIsNone) {
   play("echo '{}'");
   const RawReply none = get("/v1/jobs/whole/ensemble");

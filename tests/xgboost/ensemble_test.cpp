@@ -40,7 +40,9 @@ class Ensembles : public testing::Test {
       EXPECT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
       const double value =
           outcome.result.kept ? outcome.result.kept->metrics.at(0).second : outcome.reporter.observations.at(8).at(0).second;
-      order.models.push_back({static_cast<int>(order.models.size()) + 10, value, trial.model_file(), configuration});
+      const std::int64_t rounds = outcome.result.kept ? outcome.result.kept->resource : 8;
+      const KeptTraining training{{configuration, trial.order().seed, 8, trial.order().max_resource}, rounds};
+      order.models.push_back({static_cast<int>(order.models.size()) + 10, value, trial.model_file(), configuration, training});
     }
     const double sign = goal == "minimize" ? 1 : -1;
     std::stable_sort(order.models.begin(), order.models.end(),
@@ -60,6 +62,17 @@ class Ensembles : public testing::Test {
   static std::string fault(const EnsembleOrder& order) {
     const auto reply = join_trials(order);
     return reply ? "" : describe(reply.error());
+  }
+
+  // What a model says of rows.
+  std::string predictions(const std::string& model, const std::string& data) {
+    std::string lines;
+    const auto done = predict({.model = model, .data = dir_.path(data)}, [&lines](std::string_view piece) {
+      lines += piece;
+      return true;
+    });
+    EXPECT_TRUE(done) << describe(done.error());
+    return lines;
   }
 
   test::TemporaryDir dir_;
@@ -95,16 +108,9 @@ TEST_F(Ensembles, PredictAsTheModelOfATrialDoes) {
   for (const char* encoding : {"numbers", "native"}) {
     trials_.clear();
     const Json data{{"validation", dir_.path("data.csv")}, {"categorical_encoding", encoding}};
-    const Json reply =
-        joined(trained({{"data", data}, {"parameters", {{"objective", "multi:softprob"}, {"num_class", 3}}}}, "merror"));
-    std::string lines;
-    const auto done =
-        predict({.model = dir_.path("joined.ubj"), .data = dir_.path("data.csv")}, [&lines](std::string_view piece) {
-          lines += piece;
-          return true;
-        });
-    ASSERT_TRUE(done) << describe(done.error());
-    std::istringstream predicted(lines);
+    const auto order = trained({{"data", data}, {"parameters", {{"objective", "multi:softprob"}, {"num_class", 3}}}}, "merror");
+    const Json reply = joined(order);
+    std::istringstream predicted(predictions(order.output, "data.csv"));
     std::istringstream rows(test::made_up_csv(600, 3));
     std::string line;
     std::string row;
@@ -198,6 +204,75 @@ TEST_F(Ensembles, ParametersOfTheObjectiveThatSayNothingOfItsMarginsMayDiffer) {
   EXPECT_EQ(joined(order).at("candidates"), 5);
 }
 
+// Half of the rows are to train on, and half to validate on.
+TEST_F(Ensembles, OfModelsThatAreTrainedOnceMoreKnowTheValidationRowsToo) {
+  dir_.write("new.csv", test::made_up_csv(3000));
+  const Json data{{"validation", {{"fraction", 0.5}}}, {"test", dir_.path("new.csv")}};
+  auto order = trained({{"data", data}, {"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
+  const Json before = joined(order);
+  order.refit = true;
+  const Json reply = joined(order);
+  EXPECT_EQ(reply.at("refit"), true);
+  EXPECT_EQ(reply.at("members"), before.at("members"));
+  EXPECT_EQ(reply.at("trees"), before.at("trees")) << "as many rounds";
+  EXPECT_EQ(reply.at("value"), before.at("value")) << "of before: no rows are left to measure on";
+  EXPECT_EQ(reply.at("test_value_of_best"), before.at("test_value_of_best"));
+  EXPECT_LT(reply.at("test_value").get<double>(), before.at("test_value").get<double>());
+  EXPECT_FALSE(before.contains("refit"));
+}
+
+// On files of their own, so that the rows of both have an order.
+TEST_F(Ensembles, TrainOnceMoreAsTheTrialDidButOnAllRows) {
+  const std::string first = test::made_up_csv(600);
+  const std::string second = first.substr(first.find('\n', first.size() / 2) + 1);
+  dir_.write("second.csv", "a,b,city,y\n" + second);
+  Json trainer{{"data", {{"validation", dir_.path("second.csv")}}},
+               {"parameters", {{"objective", "binary:logistic"}, {"interaction_constraints", {{"a", "city"}, {"b"}}}}},
+               {"fidelity", "shrinkage"},
+               {"keep", "last"}};
+  auto order = trained(trainer, "logloss");
+  order.models.resize(1);
+  order.refit = true;
+  EXPECT_EQ(joined(order).at("trees"), 8);
+  const std::string anew = predictions(order.output, "second.csv");
+  dir_.write("data.csv", first + second);
+  trainer.update({{"type", "xgboost"}});
+  trainer["data"].update({{"train", dir_.path("data.csv")}, {"label", "y"}});
+  TrialUnderTest on_all(trainer, order.models.front().configuration, "validation-logloss");
+  on_all.order().seed = order.models.front().training->training.seed;
+  on_all.run(*make_xgboost_runner({}), 0, 8);
+  EXPECT_EQ(anew, predictions(on_all.model_file(), "second.csv"));
+  dir_.write("data.csv", first);
+  order.models.front().training->rounds = 5;
+  EXPECT_EQ(joined(order).at("trees"), 5) << "as many rounds as the model has";
+}
+
+// A query of the training file is another one than that of the same number in the other file.
+TEST_F(Ensembles, OfRankingsAreTrainedOnceMoreWithTheQueriesOfBothFiles) {
+  const auto rows = [](std::uint64_t seed) {
+    std::string text = "q,a,y\n";
+    for (std::size_t row = 0; row < 200; ++row) {
+      const double a = random_unit(seed, {row, 0});
+      text += std::to_string(row / 10) + "," + std::to_string(a) + "," +
+              std::to_string(static_cast<int>(2 * a + random_unit(seed, {row, 1}))) + "\n";
+    }
+    return text;
+  };
+  dir_.write("data.csv", rows(1));
+  dir_.write("second.csv", rows(2));
+  const Json data{{"group", "q"}, {"validation", dir_.path("second.csv")}};
+  auto order = trained({{"data", data}, {"parameters", {{"objective", "rank:pairwise"}}}}, "ndcg@5", "maximize");
+  order.refit = true;
+  EXPECT_EQ(joined(order).at("refit"), true);
+}
+
+TEST_F(Ensembles, OfACrossValidationWereTrainedOnAllRowsAlready) {
+  auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}, {"data", {{"folds", 3}}}}, "logloss");
+  const Json before = joined(order);
+  order.refit = true;
+  EXPECT_EQ(joined(order), before);
+}
+
 TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
   auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
   dir_.write("data.csv", test::made_up_csv(500));
@@ -270,8 +345,27 @@ TEST(EnsembleOrders, AreReadStrictly) {
     "standard_error": 0.25})")
           ->standard_error,
       0.25);
+  EXPECT_FALSE(order->refit);
+  const auto refit =
+      read_ensemble_order(R"({"job": {}, "output": "o", "refit": true, "models": [{"trial": 3, "value": 0.5, "file": "a",
+    "configuration": {"eta": 0.5}, "training": {"seed": 18446744073709551615, "rounds": 9, "max_rounds": 81, "kept_rounds": 7}}]})");
+  ASSERT_TRUE(refit) << describe(refit.error());
+  EXPECT_TRUE(refit->refit);
+  const auto& training = refit->models[0].training;
+  ASSERT_TRUE(training);
+  EXPECT_EQ(training->training.configuration, Json({{"eta", 0.5}}));
+  EXPECT_EQ(training->training.seed, UINT64_MAX);
+  EXPECT_EQ(training->training.rounds, 9);
+  EXPECT_EQ(training->training.max_rounds, 81);
+  EXPECT_EQ(training->rounds, 7);
   for (const char* bad :
-       {"", "[]", R"({"job": {}, "models": {}, "output": "o"})", R"({"job": {}, "models": [], "output": "o"})",
+       {"", "[]",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a", "configuration": {}}], "output": "o", "refit": true})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a", "configuration": {},
+            "training": {"seed": 1, "rounds": 9, "max_rounds": 81}}], "output": "o", "refit": true})",
+        R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a", "configuration": {},
+            "training": {"seed": 1, "rounds": 0, "max_rounds": 81, "kept_rounds": 1}}], "output": "o", "refit": true})",
+        R"({"job": {}, "models": {}, "output": "o"})", R"({"job": {}, "models": [], "output": "o"})",
         R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a", "configuration": {}, "more": 1}], "output": "o"})",
         R"({"models": [], "output": "o"})",
         R"({"job": {}, "models": [{"trial": 1, "file": "a", "configuration": {}}], "output": "o"})",

@@ -181,6 +181,8 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   return status;
 }
 
+}  // namespace
+
 std::uint64_t read_seed(ObjectReader& reader) {
   constexpr char kExpected[] = "an integer of at least 0";
   const Json* seed = reader.require("seed", kExpected);
@@ -191,6 +193,8 @@ std::uint64_t read_seed(ObjectReader& reader) {
   }
   return seed->get<std::uint64_t>();
 }
+
+namespace {
 
 Json required_object(ObjectReader& reader, const std::string& field) {
   const Json* value = reader.require(field, "an object");

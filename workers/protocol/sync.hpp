@@ -147,6 +147,9 @@ Diagnostics faults_in_answer(const std::string& said);
 // A check of a job that came to nothing is a warning: the trials will say what is wrong.
 Diagnostics not_checked(const std::string& why);
 
+// The field `seed` of an assignment.
+std::uint64_t read_seed(ObjectReader& reader);
+
 Json observation_to_json(const Observation& observation);
 // Faults are named below `path`.
 Observation read_observation(const Json& json, const std::string& path, Diagnostics& diagnostics);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "core/text.hpp"
@@ -21,6 +22,7 @@
 #include "workers/xgboost/joined_model.hpp"
 #include "workers/xgboost/margin_judge.hpp"
 #include "workers/xgboost/model_files.hpp"
+#include "workers/xgboost/refit.hpp"
 #include "workers/xgboost/segment_context.hpp"
 #include "workers/xgboost/trial_boosters.hpp"
 
@@ -90,8 +92,7 @@ Result<std::optional<Rows>> rows_of(const Table& table, const XgboostParameters&
 
 // The best one first: `margins` on the validation rows, where there are any.
 struct Candidates {
-  std::vector<int> trials;
-  std::vector<double> values;  // as they were told
+  std::vector<const TrialModel*> trials;
   std::vector<std::string> models;
   std::vector<std::vector<float>> margins;
 };
@@ -135,8 +136,7 @@ Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const 
     const auto taken = validation == nullptr ? true : measure(*booster, model, *validation, candidates);
     if (!taken) return taken.error();
     if (!*taken) continue;
-    candidates.trials.push_back(model.trial);
-    candidates.values.push_back(model.value);
+    candidates.trials.push_back(&model);
     candidates.models.push_back(std::move(*bytes));
   }
   return candidates;
@@ -144,7 +144,8 @@ Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const 
 
 // Those that were picked, the most often picked first.
 struct Members {
-  std::vector<WeightedModel> models;
+  std::vector<const TrialModel*> trials;
+  std::vector<WeightedModel> models;  // theirs
   Json as_json = Json::array();
 };
 
@@ -160,7 +161,8 @@ Members members_of(const Candidates& candidates, const std::vector<int>& picks) 
   for (const std::size_t i : picked) {
     const double weight = static_cast<double>(picks[i]) / all;
     members.models.push_back({candidates.models[i], weight});
-    members.as_json.push_back({{"trial", candidates.trials[i]}, {"weight", weight}});
+    members.trials.push_back(candidates.trials[i]);
+    members.as_json.push_back({{"trial", candidates.trials[i]->trial}, {"weight", weight}});
   }
   return members;
 }
@@ -174,7 +176,9 @@ Result<std::vector<int>> select(const Candidates& candidates, Rows& validation, 
 std::vector<int> weigh(const Candidates& candidates, std::optional<double> standard_error) {
   constexpr double kStandardErrors = 2;
   const double apart_max = standard_error ? kStandardErrors * *standard_error : std::numeric_limits<double>::infinity();
-  return weigh_by_rank(candidates.values, apart_max);
+  std::vector<double> values;
+  for (const TrialModel* trial : candidates.trials) values.push_back(trial->value);
+  return weigh_by_rank(values, apart_max);
 }
 
 struct Ensemble {
@@ -191,6 +195,22 @@ Result<Ensemble> make_ensemble(const std::vector<WeightedModel>& members, const 
   return Ensemble{std::move(*booster), joined->trees};
 }
 
+// Of each of the models what it is when it is trained once more, on `rows`.
+Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, const Table& rows) {
+  const auto matrix = XgboostMatrix::create(rows);
+  if (!matrix) return matrix.error();
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  for (std::size_t i = 0; i < members.trials.size(); ++i) {
+    const KeptTraining& kept = *members.trials[i]->training;
+    auto parameters = parameters_of(spec, kept.training, threads);
+    if (auto placed = place_features(parameters, encoding, rows.columns); !placed) return placed.error();
+    auto model = train_anew(*matrix, std::move(parameters), kept.rounds);
+    if (!model) return model.error();
+    members.models[i].bytes = std::move(*model);
+  }
+  return make_ensemble(members.models, encoding);
+}
+
 Result<void> write_model(XgboostBooster& booster, const std::string& path) {
   const auto bytes = booster.save();
   if (!bytes) return bytes.error();
@@ -199,12 +219,14 @@ Result<void> write_model(XgboostBooster& booster, const std::string& path) {
   return {};
 }
 
-// Of the rows: what the ensemble is worth, and what the best model alone.
-Result<void> add_values(Json& reply, const std::string& prefix, Rows& rows, const std::string& best, XgboostBooster& ensemble) {
+// Of the rows, if there are any: what the ensemble is worth, and what the best model alone.
+Result<void> add_values(Json& reply, const std::string& prefix, std::optional<Rows>& rows, const std::string& best,
+                        XgboostBooster& ensemble) {
+  if (!rows) return {};
   auto alone = XgboostBooster::of_model(best);
   if (!alone) return alone.error();
   for (const auto& [name, booster] : {std::pair{"value", &ensemble}, std::pair{"value_of_best", &*alone}}) {
-    const auto value = rows.value_of(*booster);
+    const auto value = rows->value_of(*booster);
     if (!value) return value.error();
     reply[prefix + name] = number_to_json(*value);
   }
@@ -220,38 +242,10 @@ XgboostParameters predicts_by(XgboostParameters parameters) {
 
 }  // namespace
 
-Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
-  const auto document = parse_json(json);
-  if (!document) return document.error();
-  Diagnostics faults;
-  ObjectReader reader(*document, "", faults);
-  EnsembleOrder order;
-  if (const Json* job = reader.require("job", "an object")) order.job = *job;
-  const Json* models = reader.require("models", "an array of models");
-  for (std::size_t i = 0; models != nullptr && models->is_array() && i < models->size(); ++i) {
-    ObjectReader one((*models)[i], join_path("models", i), faults);
-    TrialModel model;
-    for (const char* field : {"trial", "value", "file"}) one.require_present(field);
-    if (const Json* configuration = one.require("configuration", "an object of values by name"))
-      model.configuration = *configuration;
-    model.trial = static_cast<int>(one.integer_or("trial", 0, {0, kTrialsMax}));
-    model.value = one.number_or("value", 0);
-    model.file = one.text_or("file", "");
-    one.finish();
-    order.models.push_back(std::move(model));
-  }
-  order.standard_error = reader.number("standard_error", {.min = 0});
-  reader.require_present("output");
-  order.output = reader.text_or("output", "");
-  reader.finish();
-  if (faults.ok() && order.models.empty()) faults.error("models", "are none");
-  if (!faults.ok()) return faults.errors().front();
-  return order;
-}
-
 Result<Json> join_trials(const EnsembleOrder& order) {
   const auto job = read_job(order.job);
   if (!job) return job.error();
+  const bool refits = order.refit && job->spec.data.folds() == 0;  // with folds each was trained on all rows
   auto tables = load_tables(job->spec.data);
   if (!tables) return tables.error();
   // By the values of the models it is not always seen: a split takes other rows then, and folds leave none to measure on.
@@ -263,7 +257,8 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   std::erase_if(models, [&](const TrialModel& model) { return predicts_by(judged_by(model)) != predicts_by(parameters); });
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
-  tables->train = {};  // nothing is trained
+  const Table rows_to_refit = refits ? all_rows(std::move(tables->train), tables->validation) : Table();
+  tables->train = {};
   auto validation = rows_of(tables->validation, parameters);
   if (!validation) return validation.error();
   Rows* judging = *validation ? &**validation : nullptr;
@@ -271,20 +266,21 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   if (!candidates) return candidates.error();
   const auto picks = judging == nullptr ? weigh(*candidates, order.standard_error) : select(*candidates, *judging, job->maximize);
   if (!picks) return picks.error();
-  const Members members = members_of(*candidates, *picks);
+  Members members = members_of(*candidates, *picks);
   auto ensemble = make_ensemble(members.models, tables->encoding);
   if (!ensemble) return ensemble.error();
+  Json reply{{"metric", objective_metric_of(order.job)}, {"candidates", candidates->trials.size()}, {"members", members.as_json}};
+  const std::string& best = candidates->models.front();
+  if (auto added = add_values(reply, "", *validation, best, ensemble->booster); !added) return added.error();
+  if (refits) {
+    ensemble = refit(std::move(members), job->spec, tables->encoding, rows_to_refit);
+    if (!ensemble) return ensemble.error();
+    reply["refit"] = true;
+  }
+  reply["trees"] = ensemble->trees;
   auto test = rows_of(tables->test, parameters);
   if (!test) return test.error();
-  Json reply{{"metric", objective_metric_of(order.job)},
-             {"candidates", candidates->trials.size()},
-             {"members", members.as_json},
-             {"trees", ensemble->trees}};
-  for (const auto& [prefix, rows] : {std::pair{"", &*validation}, std::pair{"test_", &*test}}) {
-    if (!*rows) continue;
-    const auto added = add_values(reply, prefix, **rows, candidates->models.front(), ensemble->booster);
-    if (!added) return added.error();
-  }
+  if (auto added = add_values(reply, "test_", *test, best, ensemble->booster); !added) return added.error();
   if (auto kept = ensemble->booster.set_attribute(kEnsembleAttribute, reply.dump()); !kept) return kept.error();
   if (auto written = write_model(ensemble->booster, order.output); !written) return written.error();
   return Result<Json>(boost::system::in_place_value, std::move(reply));

@@ -6,7 +6,6 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "jobs/training_parameters.hpp"
 #include "jobs/xgboost_parameters.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
@@ -48,22 +47,27 @@ SegmentResult failed_segment(const char* exit, const Error& error) {
 namespace {
 
 // The threads of `shotgun`, the default of linear models, write into one model without waiting for each other.
-int threads_of(const SegmentContext& segment, const XgboostParameters& parameters) {
-  const bool racing = value_of(parameters, "booster", "") == "gblinear" && value_of(parameters, "updater", "") != "coord_descent";
-  return racing ? 1 : std::min(segment.spec.threads, segment.threads);
+bool is_racing(const XgboostParameters& parameters) {
+  return value_of(parameters, "booster", "") == "gblinear" && value_of(parameters, "updater", "") != "coord_descent";
 }
 
 }  // namespace
 
-XgboostParameters parameters_of(const SegmentContext& segment) {
-  const AssignmentOrder& order = segment.order;
-  auto named = training_parameters(segment.spec, {order.configuration, order.seed, order.until_resource, order.max_resource});
+XgboostParameters parameters_of(const XgboostSpec& spec, const TrialTraining& training, int threads) {
+  auto named = training_parameters(spec, training);
   named.emplace("verbosity", "1");
   named.emplace("validate_parameters", "1");
   named["disable_default_eval_metric"] = "1";
   XgboostParameters parameters(named.begin(), named.end());
-  parameters.emplace_back("nthread", std::to_string(threads_of(segment, parameters)));
-  for (const std::string& metric : eval_metrics_for(segment.spec, segment.order.objective_metric))
+  parameters.emplace_back("nthread", std::to_string(is_racing(parameters) ? 1 : std::min(spec.threads, threads)));
+  return parameters;
+}
+
+XgboostParameters parameters_of(const SegmentContext& segment) {
+  const AssignmentOrder& order = segment.order;
+  auto parameters =
+      parameters_of(segment.spec, {order.configuration, order.seed, order.until_resource, order.max_resource}, segment.threads);
+  for (const std::string& metric : eval_metrics_for(segment.spec, order.objective_metric))
     parameters.emplace_back("eval_metric", metric);
   return parameters;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "jobs/trainer_spec.hpp"
+#include "jobs/training_parameters.hpp"
 #include "workers/data/data_cache.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/xgboost/model_files.hpp"
@@ -26,7 +27,9 @@ struct SegmentContext {
 // told by group_broke().
 SegmentResult failed_segment(const char* exit, const Error& error);
 
-// What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds.
+// What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds, but for metrics.
+XgboostParameters parameters_of(const XgboostSpec& spec, const TrialTraining& training, int threads);
+// The same of a segment, with its metrics.
 XgboostParameters parameters_of(const SegmentContext& segment);
 
 // What their objective is for.

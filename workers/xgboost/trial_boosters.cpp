@@ -45,18 +45,6 @@ Result<std::vector<XgboostBooster>> make_folds(const SegmentContext& segment, co
   return boosters;
 }
 
-// Constraints on features by names of columns become those by places, as XGBoost reads them.
-Result<void> place_features(XgboostParameters& parameters, const WarmData& data) {
-  for (auto& [name, value] : parameters) {
-    const auto* known = find_xgboost_parameter(name);
-    if (known == nullptr || !known->constrains_features()) continue;
-    auto placed = constraints_by_place(*known, value, data.encoding, data.features);
-    if (!placed) return Error{placed.error().code, "`" + name + "` " + placed.error().message, "", placed.error().hint};
-    value = std::move(*placed);
-  }
-  return {};
-}
-
 // Of each metric the mean over the folds, which all have the same ones; of the objective also its standard error, the standard
 // deviation of the folds' values by the root of their number.
 Metrics over_folds(const std::vector<Metrics>& folds, const std::string& objective) {
@@ -90,9 +78,20 @@ Result<void> describe_features_in(XgboostBooster& booster, const CsvEncoding& en
   return booster.set_attribute(kFeaturesAttribute, description);
 }
 
+Result<void> place_features(XgboostParameters& parameters, const CsvEncoding& encoding, std::size_t features) {
+  for (auto& [name, value] : parameters) {
+    const auto* known = find_xgboost_parameter(name);
+    if (known == nullptr || !known->constrains_features()) continue;
+    auto placed = constraints_by_place(*known, value, encoding, features);
+    if (!placed) return Error{placed.error().code, "`" + name + "` " + placed.error().message, "", placed.error().hint};
+    value = std::move(*placed);
+  }
+  return {};
+}
+
 Result<TrialBoosters> TrialBoosters::create(const SegmentContext& segment, std::shared_ptr<const WarmData> data, int world_size,
                                             XgboostParameters parameters) {
-  if (auto placed = place_features(parameters, *data); !placed) return placed.error();
+  if (auto placed = place_features(parameters, data->encoding, data->features); !placed) return placed.error();
   auto folds = make_folds(segment, *data, parameters);
   if (!folds) return folds.error();
   auto whole = make_booster(segment.spec, *data, world_size, std::move(parameters));

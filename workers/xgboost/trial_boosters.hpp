@@ -2,6 +2,7 @@
 // the rows of each fold, which are measured in its place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@ namespace tuneband::workers {
 
 // Keeps in the model how its features are made from columns, and what its classes are called, where there is something to say.
 Result<void> describe_features_in(XgboostBooster& booster, const CsvEncoding& encoding);
+
+// Constraints on features by names of columns become those by places, as XGBoost reads them. `features`: of a row.
+Result<void> place_features(XgboostParameters& parameters, const CsvEncoding& encoding, std::size_t features);
 
 class TrialBoosters {
  public:

@@ -1,0 +1,23 @@
+#include "workers/xgboost/refit.hpp"
+
+#include <utility>
+
+namespace tuneband::workers {
+
+Table all_rows(Table train, const Table& validation) {
+  for (std::size_t row = 0; row < validation.rows(); ++row) append_row(validation, row, train);
+  // A query of one file is another one than that of the same number in the other.
+  train.query_sizes.insert(train.query_sizes.end(), validation.query_sizes.begin(), validation.query_sizes.end());
+  return train;
+}
+
+Result<std::string> train_anew(const XgboostMatrix& rows, XgboostParameters parameters, std::int64_t rounds) {
+  auto booster = XgboostBooster::create(rows, {}, std::move(parameters));
+  if (!booster) return booster.error();
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    if (auto trained = booster->train_round(static_cast<int>(round)); !trained) return trained.error();
+  }
+  return booster->save();
+}
+
+}  // namespace tuneband::workers
