@@ -152,7 +152,8 @@ class Job {
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   bool meets_target_on_the_way(const TrialRow& trial, const ReportedObservation& observation) const;
-  void take_unfinished(TrialRow& trial, const AssignmentReport& report);
+  bool take_end(TrialRow& trial, const AssignmentReport& report) const;
+  void take_unfinished(TrialRow& trial, const AssignmentReport& report) const;
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;
   std::optional<std::string_view> waits_for(const Capacity& capacity) const;  // of scheduler/waiting.hpp

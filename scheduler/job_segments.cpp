@@ -95,7 +95,7 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
 
 // A training that its job ends with, before its time: the best that it came to counts like any other where it is the job's best,
 // and its model is there. Below max_resource it has to have reached the target for that.
-void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
+void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) const {
   if (row_.state != JobState::stopping || !spec_->keeps_best || !report.kept) return;
   const bool full = trial.until_resource == spec_->scheduler.max_resource;
   const bool meets = meets_target(*spec_, report.kept->metrics);
@@ -120,6 +120,14 @@ bool Job::meets_target_on_the_way(const TrialRow& trial, const ReportedObservati
   return spec_->keeps_best ? spec_->rungs_compare() || full : !trains_xgboost(spec_->trainer);
 }
 
+// False: it says nothing new. Other ranks of a group may go on for long.
+bool Job::take_end(TrialRow& trial, const AssignmentReport& report) const {
+  const TrialRow before = trial;
+  if (report.exit == ExitClass::completed) take_model(*spec_, trial, report);
+  if (report.exit == ExitClass::stopped) take_unfinished(trial, report);
+  return trial != before;
+}
+
 bool Job::report(int number, const AssignmentReport& report, Timestamp now) {
   bool ends_here = false;
   TrialRow& trial = trials_[static_cast<std::size_t>(number)];
@@ -130,6 +138,7 @@ bool Job::report(int number, const AssignmentReport& report, Timestamp now) {
     SegmentRow& segment = segments_.at(number);
     segment.from_resource = report.began_resource;
     write_segment(segment);
+    news = true;
   }
   for (const ReportedObservation& observation : report.observations) {
     if (meets_target_on_the_way(trial, observation) && (!spec_->keeps_best || !report.exit)) {
@@ -148,8 +157,7 @@ bool Job::report(int number, const AssignmentReport& report, Timestamp now) {
     trial.files_epoch = files_epoch_of(trial, report.files_epoch);
     news = true;
   }
-  if (report.exit == ExitClass::completed) take_model(*spec_, trial, report);
-  if (report.exit == ExitClass::stopped) take_unfinished(trial, report);
+  if (report.exit) news |= take_end(trial, report);
   if (const std::int64_t new_ms = std::min(report.training_ms, kSegmentTrainingMsMax) - trial.segment_training_ms; new_ms > 0) {
     trial.training_ms += new_ms;
     trial.segment_training_ms += new_ms;
