@@ -150,6 +150,9 @@ struct JobSpec {
   bool full_alone() const { return early_work < 1 || best_of_full; }
   // The best trial may be one at any rung.
   bool rungs_compare() const { return keeps_best && !full_alone(); }
+  // Of its trials' models those of completed ones alone can be joined: of others the value is no measure of one at max_resource,
+  // or of no kept model.
+  bool joins_completed_alone() const { return !keeps_best || early_work < 1; }
   int replicas_of(const Configuration& configuration) const;
   // Beside the objective's: of the constraints and the further objectives.
   std::vector<std::string> further_metrics() const;

@@ -101,8 +101,7 @@ bool can_be_joined(const Json& document, const JobSpec& spec, const JobInfo& job
   const bool trees = member(trainer, "type") == "xgboost" && booster.dump().find("gblinear") == std::string::npos;
   const bool judged =
       spec.more_objectives.empty() && spec.constraints.empty() && spec.objective.metric.starts_with("validation-");
-  const bool of_full_alone = !spec.keeps_best || spec.early_work < 1;
-  return trees && judged && job.trials.completed + (of_full_alone ? 0 : job.trials.stopped) > 1;
+  return trees && judged && job.trials.completed + (spec.joins_completed_alone() ? 0 : job.trials.stopped) > 1;
 }
 
 // With a client of its own, so that a request that is given up is no other one. Nothing: it failed, or the user does not wait.

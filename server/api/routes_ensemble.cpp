@@ -52,13 +52,11 @@ std::optional<Json> model_of(const views::Trial& trial, const ParsedJob& job, co
   return model;
 }
 
-// Of the best trials that have ended and left a model. Where values below max_resource are no measure of those at it, or of no
-// kept model, of completed ones alone.
+// Of the best trials that have ended and left a model.
 Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path, const Wanted& wanted) {
   const auto parsed = reader.parsed_job(job);
   if (!parsed) return parsed.error();
-  const JobSpec& spec = (*parsed)->spec;
-  const bool completed_alone = !spec.keeps_best || spec.early_work < 1;
+  const bool completed_alone = (*parsed)->spec.joins_completed_alone();
   TrialsQuery query;
   query.states = {TrialState::completed};
   if (!completed_alone) query.states.insert(query.states.end(), {TrialState::stopped, TrialState::failed, TrialState::cancelled});

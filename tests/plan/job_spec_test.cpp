@@ -156,6 +156,18 @@ TEST(JobSpec, RungsCompareWhereTheBestRoundOfAnyCountsAndIsOfWholeWork) {
   EXPECT_TRUE(of({{"keep", "best"}, {"data", Json::parse(R"({"folds": {"count": 5, "early": 2}})")}}).full_alone());
 }
 
+TEST(JobSpec, ModelsOfTrialsThatDidNotComeToTheEndAreJoinedWhereTheyAreKeptAndJudgedByWholeWork) {
+  const auto of = [](const char* fields) {
+    Json trainer{{"type", "xgboost"}};
+    trainer.update(Json::parse(fields));
+    return base_with({{"trainer", trainer}});
+  };
+  EXPECT_TRUE(of(R"({"keep": "last"})").joins_completed_alone());
+  EXPECT_FALSE(of(R"({"keep": "best"})").joins_completed_alone());
+  EXPECT_FALSE(of(R"({"keep": "best_full"})").joins_completed_alone());
+  EXPECT_TRUE(of(R"({"keep": "best", "data": {"folds": {"count": 5, "early": 2}}})").joins_completed_alone());
+}
+
 TEST(JobSpec, LooksForEarlyFoldsInWhateverStandsInTheTrainer) {
   const auto early_work = [](const char* data) {
     return base_with({{"trainer", {{"type", "xgboost"}, {"data", Json::parse(data)}}}}).early_work;
