@@ -1,5 +1,6 @@
 #include "tests/http/api_fixture.hpp"
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <future>
@@ -137,11 +138,24 @@ Json ApiTest::reached(const Json& order, double value) {
           {"message", ""}};
 }
 
+bool ApiTest::may_have_work_for(const std::string& worker) {
+  bool may = false;
+  on_loop([&] {
+    const server::EngineStats stats = engine_->stats();
+    const auto views = engine_->scheduler().workers();
+    may = stats.suggestions > 0 || stats.queue_length > 0 ||
+          std::ranges::any_of(views, [&](const WorkerView& view) { return view.id.value == worker && view.trial; });
+  });
+  return may;
+}
+
 void ApiTest::work_until_idle(const std::string& worker) {
   Json reply = sync(worker);
-  while (reply.value("desired", "") == "execute") {
-    const Json& order = reply.at("order");
-    reply = sync(worker, reached(order, order.at("configuration").at("x").get<double>()));
+  while (reply.value("desired", "") == "execute" || may_have_work_for(worker)) {
+    if (reply.contains("order")) {
+      const Json& order = reply.at("order");
+      reply = sync(worker, reached(order, order.at("configuration").at("x").get<double>()));
+    }
     if (reply.value("desired", "") == "idle") reply = sync(worker);
   }
 }

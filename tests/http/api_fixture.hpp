@@ -52,8 +52,10 @@ class ApiTest : public testing::Test {
   RawClient hold(const std::string& worker);
   // The status that a worker reports when it has reached the end of `order`.
   static Json reached(const Json& order, double value);
-  // Plays one worker until there is nothing to do. A trial's value is its parameter x.
+  // Plays one worker until there is nothing to do, however long a suggestion takes. A trial's value is its parameter x.
   void work_until_idle(const std::string& worker);
+  // It has a trial, or may get one of a suggestion that is under way or not taken yet. False after an idle call: it is idle.
+  bool may_have_work_for(const std::string& worker);
 
   std::string trial_dir(const std::string& job, int trial) const;
   void on_loop(const std::function<void()>& action);
