@@ -52,6 +52,7 @@ void Job::wind_down(std::string reason) {
     begun_.reset();
     suggestion_.reset();
   }
+  asking_ = false;  // what goes on needs no word of the model any more
   policy_->start_no_more();
 }
 
