@@ -20,6 +20,7 @@ struct Faults {
   double lies = 0;                 // of a peer that reports what it likes, at each of its calls; 0: there is none
   double trial_crashes = 0;        // at each unit
   double trial_fails = 0;          // at each unit, with a class that is not tried again
+  double rule_fires = 0;           // at each unit, of a job that has rules
   double value_is_not_finite = 0;  // of a configuration at a resource
 };
 

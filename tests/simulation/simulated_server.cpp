@@ -243,6 +243,7 @@ Death SimulatedServer::drawn_death() {
 void SimulatedServer::jump() {
   const std::int64_t jump_ms = draw_.between(-kJumpMsMax, kJumpMsMax);
   jumped_ms_ += jump_ms;
+  if (draw_.chance(0.5)) queue_.push_front({TimeLeapt{}, {}, {}});
   story_.tell(clock_.now_ms(), [&] { return "the clock jumps by " + std::to_string(jump_ms) + " ms"; });
 }
 

@@ -13,6 +13,7 @@ constexpr std::int64_t kSyncEveryMs = 1'000;
 constexpr std::int64_t kCallTimeoutMs = 10'000;  // longer than the server holds an idle call
 constexpr std::int64_t kRetryMs = 500;
 constexpr std::int64_t kStopMsMax = 3'000;
+constexpr std::int64_t kStoreMsMax = 3'000;
 constexpr std::int64_t kUnheardMsMax = 60'000;
 constexpr std::int64_t kFrozenMsMax = 60'000;
 constexpr double kLevels = 32;  // of values: few enough for ties
@@ -20,11 +21,11 @@ constexpr double kNoise = 0.4;  // share of a value that each resource has for i
 
 std::uint64_t seed_of(const Configuration& configuration) { return stable_hash(to_json(configuration).dump()); }
 
-// Of trials that keep their best resource: some resource on the way, as if the best value had come there.
-ReportedObservation kept_of(const Assignment& assignment, double not_finite_share) {
+// Of trials that keep their best resource: some resource of the way to `end`, as if the best value had come there.
+ReportedObservation kept_of(const Assignment& assignment, std::int64_t end, double not_finite_share) {
   const std::uint64_t seed = seed_of(assignment.configuration);
-  const double share = random_unit(seed, {6, static_cast<std::uint64_t>(assignment.until_resource)});
-  const auto resource = 1 + static_cast<std::int64_t>(share * static_cast<double>(assignment.until_resource));
+  const double share = random_unit(seed, {6, static_cast<std::uint64_t>(end)});
+  const auto resource = 1 + static_cast<std::int64_t>(share * static_cast<double>(end));
   return {resource, {{"value", objective_value(assignment.configuration, resource, not_finite_share)}}};
 }
 
@@ -73,7 +74,9 @@ WorkerSynced SimulatedWorker::message() const {
     report.checkpoint_resource = run_->checkpoint;
     report.training_ms = run_->training_ms;
     report.exit = run_->exit;
-    if (run_->exit == ExitClass::completed) report.kept = kept_of(run_->assignment, faults_.value_is_not_finite);
+    const bool keeps = run_->exit == ExitClass::completed || (run_->exit == ExitClass::stopped && run_->resource > 0);
+    if (keeps) report.kept = kept_of(run_->assignment, run_->resource, faults_.value_is_not_finite);
+    report.findings = run_->findings;
     report.message = run_->message;
     report.files_epoch = run_->files_epoch;
     message.report = std::move(report);
@@ -142,7 +145,7 @@ void SimulatedWorker::execute(const Assignment& assignment) {
   const bool there = disk_.checkpoints.contains({assignment.trial, assignment.files_epoch, from});
   if (from > 0 && !there && !disk_.others_are_told_of)
     throw Broken("a trial is to go on from a checkpoint that the directory it names never had");
-  run_ = Run{assignment, directory_for(assignment), from, from, 0, {}, std::nullopt, "", false};
+  run_ = Run{assignment, directory_for(assignment), from, from, 0, {}, {}, std::nullopt, "", false};
   held_.reset();
   const Epoch epoch = assignment.epoch;
   clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
@@ -153,6 +156,13 @@ Epoch SimulatedWorker::directory_for(const Assignment& assignment) const {
   const bool goes_on = held_ && held_->assignment.trial == assignment.trial && held_->files_epoch == assignment.files_epoch &&
                        held_->resource == assignment.from_resource;
   return goes_on ? held_->files_epoch : assignment.epoch;
+}
+
+void SimulatedWorker::fire_a_rule() {
+  const auto& rules = run_->assignment.job->debugger->rules;
+  const debugger::RuleSpec& rule = rules[static_cast<std::size_t>(draw_.between(0, static_cast<std::int64_t>(rules.size()) - 1))];
+  run_->findings.push_back({rule.name, "metrics/m", debugger::Mode::none, run_->resource, 0.5, 0.1, "it holds", "do something"});
+  if (rule.action != debugger::Action::note) end_run(ExitClass::stopped_by_rule, rule.name);
 }
 
 void SimulatedWorker::train_one_unit(Epoch epoch) {
@@ -169,6 +179,8 @@ void SimulatedWorker::train_one_unit(Epoch epoch) {
   if (draw_.chance(faults_.trial_fails)) {
     return end_run(draw_.one_of(ExitClass::out_of_memory, ExitClass::invalid_parameters, ExitClass::timed_out), "it failed");
   }
+  if (run_->assignment.job->debugger && draw_.chance(faults_.rule_fires)) fire_a_rule();
+  if (run_->exit) return;
   run_->training_ms += unit_ms_;
   if (run_->resource < run_->assignment.until_resource) {
     ++run_->resource;
@@ -181,9 +193,17 @@ void SimulatedWorker::train_one_unit(Epoch epoch) {
     run_->checkpoint = run_->resource;
     disk_.checkpoints.emplace(run_->assignment.trial, run_->files_epoch, run_->resource);
   }
-  if (reached && holds_commands_ && run_->assignment.world_size == 1) held_ = run_;
-  if (reached) return end_run(ExitClass::completed, "");
-  clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
+  if (!reached) return clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
+  if (draw_.chance(0.7)) return end_at_rung(epoch);
+  // What it stores takes a while: its last value may be told before its end.
+  clock_.after_ms(draw_.between(0, kStoreMsMax), [this, epoch] { end_at_rung(epoch); });
+}
+
+void SimulatedWorker::end_at_rung(Epoch epoch) {
+  if (!alive_ || !run_ || run_->assignment.epoch != epoch || run_->exit) return;
+  if (wait_while_frozen([this, epoch] { end_at_rung(epoch); })) return;
+  if (holds_commands_ && run_->assignment.world_size == 1) held_ = run_;
+  end_run(ExitClass::completed, "");
 }
 
 void SimulatedWorker::end_run(ExitClass exit, std::string text) {

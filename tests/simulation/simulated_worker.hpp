@@ -53,6 +53,7 @@ class SimulatedWorker {
     std::int64_t checkpoint = 0;
     std::int64_t training_ms = 0;
     std::vector<ReportedObservation> unacknowledged;
+    std::vector<debugger::Finding> findings;
     std::optional<ExitClass> exit;
     std::string message;
     bool stopping = false;
@@ -64,7 +65,9 @@ class SimulatedWorker {
   WorkerSynced message() const;
   void execute(const Assignment& assignment);
   Epoch directory_for(const Assignment& assignment) const;
+  void fire_a_rule();
   void train_one_unit(Epoch epoch);
+  void end_at_rung(Epoch epoch);
   void end_run(ExitClass exit, std::string message);
   void stop_run();
   void die();

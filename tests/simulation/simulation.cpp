@@ -39,7 +39,10 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
   faults.clock_jumps = some(0.01);
   faults.trial_crashes = some(0.03);
   faults.value_is_not_finite = some(0.1);
-  if (kind == SimulationKind::anything) faults.trial_fails = some(0.05);
+  if (kind == SimulationKind::anything) {
+    faults.trial_fails = some(0.05);
+    faults.rule_fires = some(0.05);
+  }
   if (kind == SimulationKind::anything && draw.chance(0.3)) faults.lies = draw.chance(0.5) ? 1 : 0.3;
   return faults;
 }
@@ -93,6 +96,11 @@ void draw_eta_adaptation(Draw& draw, Json& job) {
   job["search_space"]["eta"] = {{"type", "float"}, {"min", 0.01}, {"max", 1}, {"scale", "log"}};
 }
 
+void draw_rules(Draw& draw, Json& job) {
+  const std::string action = draw.one_of("note", "stop_trial", "stop_trial", "stop_job");
+  job["debug"]["rules"] = Json::array({{{"rule", "overfit"}}, {{"rule", "exploding_tensor"}, {"action", action}}});
+}
+
 Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   Json job{{"name", "job-" + std::to_string(number)},
            {"objective", {{"metric", "value"}, {"goal", draw.one_of("maximize", "minimize")}}},
@@ -117,12 +125,18 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   if (draw.chance(0.1)) job["limits"]["max_runtime_seconds"] = draw.between(1, 100);
   if (draw.chance(0.2)) job["limits"]["max_failures_in_a_row"] = draw.between(1, 4);
   if (job.contains("objective") && draw.chance(0.1)) job["objective"]["target"] = 0.9;
+  if (draw.chance(0.2)) draw_rules(draw, job);
+  if (job["trainer"].contains("replicas") && draw.chance(0.3)) {
+    job["trainer"]["metric_rank"] = draw.between(0, job["trainer"]["replicas"].get<std::int64_t>() - 1);
+    job["trainer"]["grace_seconds"] = draw.between(1, 20);
+  }
   if (draw.chance(0.3)) job["weight"] = draw.between(1, 5);
   if (draw.chance(0.2)) {
     job["enqueue"] = Json::array({{{"x", 0.5}}});
     if (job["search_space"].contains("eta")) job["enqueue"][0]["eta"] = 0.5;
   } else if (draw.chance(0.1)) {
     job["trainer"]["replicas"] = Json::array({1, kReplicasDrawnMax});
+    job["trainer"].erase("metric_rank");
   }
   return job;
 }
