@@ -88,6 +88,13 @@ std::optional<Bounds> bounds_of(const Json& domain) {
 // The share of what there is to learn that so many rounds take away, as in shrunk_eta().
 double learnt(double eta, double rounds) { return -std::expm1(rounds * std::log1p(-eta)); }
 
+// To two digits, and never down: who follows a hint is not given it again.
+std::string rounded_up(double value) {
+  constexpr double kRounding = 1e-9;
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 1);
+  return short_number(std::ceil(value / unit - kRounding) * unit);
+}
+
 std::string percent(double share) { return format_number(std::round(100 * share)) + " %"; }
 
 // Who asks for draws, or lists what may run, gets just that: what no sampler learns from stays as it is.
@@ -259,11 +266,10 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
   const double share = learnt(eta->min, most);
   if (eta->min == 0 || share >= kLearntMin || member(trainer, "adapt_eta") == true) return;
   const double least = eta_of_shrinkage(-std::log1p(-kLearntMin), rounds.get<std::int64_t>());
-  diagnostics.warning(
-      join_path(eta_path(document, domain), "min"),
-      "with a learning rate of " + format_number(eta->min) + " " + rounds.dump() + " rounds learn only " + percent(share) +
-          " of what there is to learn: such trials cannot become good",
-      "raise it to about " + format_number(std::round(least * 1000) / 1000) + ", or raise scheduler.max_resource");
+  diagnostics.warning(join_path(eta_path(document, domain), "min"),
+                      "with a learning rate of " + format_number(eta->min) + " " + rounds.dump() + " rounds learn only " +
+                          percent(share) + " of what there is to learn: such trials cannot become good",
+                      "raise it to about " + rounded_up(least) + ", or raise scheduler.max_resource");
 }
 
 }  // namespace tuneband

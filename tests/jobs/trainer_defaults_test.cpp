@@ -327,7 +327,7 @@ TEST(FidelityWarning, IsOfPrefixesOfTrainingsWithAWideLearningRate) {
 TEST(FidelityWarning, IsOfRoundsTooFewForTheLeastLearningRate) {
   const Json job = job_of({{"learning_rate", {{"min", 0.001}, {"max", 1}}}});
   EXPECT_THAT(warnings_of(job), ElementsAre(AllOf(HasSubstr("search_space.learning_rate.min: with a learning rate of 0.001 81"),
-                                                  HasSubstr("only 8 %"), HasSubstr("raise it to about 0.028"))));
+                                                  HasSubstr("only 8 %"), HasSubstr("raise it to about 0.029"))));
   EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", 0.03}, {"max", 1}}}})), IsEmpty());
   EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", -1}, {"max", 3}}}})), IsEmpty());  // faults that others tell
   const Json adapts{{"type", "xgboost"}, {"adapt_eta", true}};                        // no trial begins with so small a one
@@ -355,6 +355,21 @@ TEST(FidelityWarning, OfTooFewRoundsSaysHowMuchTheyLearnAndWhatWouldDo) {
   };
   EXPECT_THAT(warnings(0.3628, 2), ElementsAre(HasSubstr("only 59 %")));  // 0.594
   EXPECT_THAT(warnings(0.5, 1), ElementsAre(HasSubstr("raise it to about 0.9, or")));
+}
+
+TEST(FidelityWarning, OfTooFewRoundsIsGoneOnceItsHintIsFollowed) {
+  for (const int rounds : {1, 2, 27, 81, 1000, 10'000, 1'000'000}) {
+    Json job = job_of({{"eta", {{"min", 1e-9}, {"max", 1}}}});
+    job["scheduler"]["max_resource"] = rounds;
+    const auto told = warnings_of(job);
+    ASSERT_EQ(told.size(), 1U) << rounds;
+    const std::string before = "raise it to about ";
+    const std::size_t begin = told[0].find(before) + before.size();
+    const std::string least = told[0].substr(begin, told[0].find(", or", begin) - begin);
+    job["search_space"]["eta"]["min"] = parse_number(least).value_or(0);
+    EXPECT_GT(job["search_space"]["eta"]["min"], 0) << rounds;
+    EXPECT_THAT(warnings_of(job), IsEmpty()) << rounds << " rounds, " << least;
+  }
 }
 
 TEST(FidelityWarning, IsOfXgboostAlone) {
