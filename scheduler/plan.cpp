@@ -10,6 +10,7 @@
 #include "scheduler/candidates.hpp"
 #include "scheduler/eta_adaptation.hpp"
 #include "scheduler/policies/bracket_choice.hpp"
+#include "scheduler/policies/median_rule.hpp"
 #include "scheduler/policies/rung_audit.hpp"
 #include "scheduler/policies/uncut_share.hpp"
 
@@ -196,12 +197,14 @@ std::optional<PlannedLearningRate> learning_rate_of_new_trials(const JobSpec& sp
 }
 
 // One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
-// evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
+// evenly on the way as may be, and none of the first ones at a rung, which have too few others to be compared with). Without a
+// bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   const std::vector<std::int64_t> levels = ladder_from_min(spec.scheduler);
   const int top = static_cast<int>(levels.size()) - 1;
   const bool median = spec.scheduler.type == SchedulerType::median_stopping;
   const std::int64_t trials = plan.trials.value_or(median ? 2 : capped_power(spec.scheduler.eta, top, kTrialsMax));
+  const std::int64_t not_compared = plan.trials ? std::min<std::int64_t>(trials, kMedianStoppingOthersMin) : 0;
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
   PlannedBracket bracket;
   bracket.s = top;
@@ -212,7 +215,7 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   if (spec.scheduler.type == SchedulerType::asha_stopping)
     by_stopping = expected_by_stopping(trials, levels.size(), spec.scheduler.eta);
   for (int rung = 0; rung <= top; ++rung) {
-    if (median && top > 0) left = trials - trials * rung / (2 * top);
+    if (median && top > 0) left = std::max(not_compared, trials - trials * rung / (2 * top));
     if (!by_stopping.empty()) left = by_stopping[static_cast<std::size_t>(rung)];
     bracket.rungs.push_back({levels[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
     if (!median) left /= spec.scheduler.eta;

@@ -354,6 +354,8 @@ TEST(Plans, OfTheMedianRuleStopHalfOfTheTrialsEvenlyOnTheWay) {
   EXPECT_EQ(trials_text(plan_of(1, 10).brackets), "10");
   EXPECT_EQ(trials_text(plan_of(3, std::nullopt).brackets), "2 2 1");  // as many as leave one at the top
   EXPECT_EQ(plan_of(3, std::nullopt).total_resource_without_stopping, 2 * 3);
+  EXPECT_EQ(trials_text(plan_of(5, 7).brackets), "7 7 6 5 5") << "the first five have too few others to be compared with";
+  EXPECT_EQ(trials_text(plan_of(5, 4).brackets), "4 4 4 4 4");
 }
 
 // A share of 0.15 of the resource, 0.15 / 0.85 of what the others spend: that is 1 + 2 / 3 + 6 / 9 for a trial of theirs.

@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/policies/median_rule.hpp"
 #include "scheduler/scheduler.hpp"
 
 namespace tuneband::test {
@@ -145,6 +146,17 @@ TEST(Forecast, SpendsExactlyWhatAPlanWithoutAChoicePromises) {
           forecast_job({{"trainer", {{"resume", resume}}}, {"scheduler", {{"type", type}}}, {"limits", {{"max_trials", 40}}}});
       EXPECT_EQ(resource_of_run(spec, true), make_plan(spec).total_resource) << type << " " << resume;
       EXPECT_EQ(make_plan(spec).audit_resource, 0) << type << " " << resume;
+    }
+  }
+}
+
+TEST(Forecast, SpendsExactlyWhatThePlanPromisesWhereTheMedianRuleHasTooFewToCompare) {
+  for (const char* resume : {"checkpoint", "restart"}) {
+    for (int trials_max = 1; trials_max <= kMedianStoppingOthersMin; ++trials_max) {
+      const JobSpec spec = forecast_job({{"trainer", {{"resume", resume}}},
+                                         {"scheduler", {{"type", "median_stopping"}}},
+                                         {"limits", {{"max_trials", trials_max}}}});
+      EXPECT_EQ(resource_of_run(spec, true), make_plan(spec).total_resource) << trials_max << " " << resume;
     }
   }
 }
