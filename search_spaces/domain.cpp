@@ -59,7 +59,9 @@ struct Steps {
 
 std::int64_t nearest_in(const IntDomain& domain, double value) {
   const Steps steps(domain);
-  return static_cast<std::int64_t>(steps.value_at(steps.index_of(value)));
+  const double index = steps.index_of(value);
+  if (index == steps.count()) return domain.max;
+  return domain.min + static_cast<std::int64_t>(index) * domain.step;  // which a double need not hold on the way
 }
 
 std::int64_t integer_at(const IntDomain& domain, double u) {

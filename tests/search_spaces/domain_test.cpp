@@ -117,6 +117,17 @@ TEST(IntSteps, HaveEqualSharesFromMinToMax) {
   EXPECT_EQ(counts, (std::map<std::string, int>{{"16", 1000}, {"32", 1000}, {"48", 1000}, {"64", 1000}}));
 }
 
+TEST(IntSteps, AreWholeInTheWidestRangeToo) {
+  constexpr std::int64_t kStep = (2 * kIntegerMax - 1) / 7;  // several of them are more than a double tells apart
+  const IntDomain domain{1 - kIntegerMax, kIntegerMax, Scale::linear, kStep};
+  const auto all = grid_values(domain, 8);
+  ASSERT_EQ(all.size(), 8U);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(integer(domain, (i + 0.5) / 8), domain.min + i * kStep) << i;
+    EXPECT_EQ(all[static_cast<std::size_t>(i)], Value(domain.min + i * kStep)) << i;
+  }
+}
+
 // The share of the least value reaches as far down on the scale as half a step reaches up.
 TEST(LogSteps, GiveTheLeastValueNoMoreThanTwiceWhatLiesAboveIt) {
   const double all = 2 * std::log(12.0 / 8) + std::log(28.0 / 12);
