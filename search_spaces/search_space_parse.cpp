@@ -77,6 +77,12 @@ std::optional<IntDomain> with_step(ObjectReader& reader, IntDomain domain) {
   return domain;
 }
 
+// Whether the domain's scale tells its ends apart, and what lies between two steps is neither of them.
+bool tells_values_apart(const FloatDomain& domain) {
+  return unit_of(domain, domain.min) < unit_of(domain, domain.max) &&
+         (domain.step == 0 || !contains(domain, domain.min + domain.step / 2));
+}
+
 std::optional<FloatDomain> read_float(ObjectReader& reader) {
   static const std::vector<std::string> kScales{"linear", "log", "reverse_log"};
   reader.has("step");  // a known field, whatever else is wrong
@@ -100,7 +106,7 @@ std::optional<FloatDomain> read_float(ObjectReader& reader) {
     return std::nullopt;
   }
   const auto domain = with_step(reader, FloatDomain{*min, *max, scale});
-  if (!domain || unit_of(*domain, *min) < unit_of(*domain, *max)) return domain;
+  if (!domain || tells_values_apart(*domain)) return domain;
   reader.diagnostics().error(reader.path_to("max"), "the range from " + format_number(*min) + " to " + format_number(*max) +
                                                         " is too narrow, or too wide, for values between to be told apart");
   return std::nullopt;

@@ -68,7 +68,8 @@ TEST(SearchSpace, OneStepMayBeTheWholeRange) {
 
 TEST(SearchSpace, ARangeWhoseValuesCannotBeToldApartIsRefused) {
   for (const char* range : {R"("min": 0, "max": 5e-324)", R"("min": 1e-170, "max": 1, "step": 0.1, "scale": "log")",
-                            R"("min": 0, "max": 1.7e308, "step": 1.7e308)"}) {
+                            R"("min": 0, "max": 1.7e308, "step": 1.7e308)",
+                            R"("min": 1700000000, "max": 1700000000.0001220703125, "step": 0.00000095367431640625)"}) {
     Diagnostics diagnostics;
     SearchSpace::parse(Json::parse(R"({"x": {"type": "float", )" + std::string(range) + "}}"), "search_space", diagnostics);
     ASSERT_FALSE(diagnostics.ok()) << range;
