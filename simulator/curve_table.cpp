@@ -168,6 +168,22 @@ std::vector<std::optional<Value>> typed(const std::vector<const std::string*>& c
   return values;
 }
 
+// Where a cell is empty, the empty text is what an active parameter has that may have it: "" is written so.
+void add_empty_texts(const SearchSpace& space, const std::vector<std::string>& names, Configuration& configuration) {
+  const Value empty = std::string();
+  for (const Parameter& parameter : space.parameters()) {  // parents before their children
+    const bool has_column = std::find(names.begin(), names.end(), parameter.name) != names.end();
+    if (has_column && contains(parameter.domain, empty) && space.active(parameter, configuration))
+      configuration.emplace(parameter.name, empty);
+  }
+}
+
+std::vector<std::string> names_of(const Csv& csv, const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t column : columns) names.push_back(parameter_of(csv.header[column]));
+  return names;
+}
+
 // Hyperparameters by line.
 std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<std::size_t>& columns,
                                              const std::optional<SearchSpace>& space) {
@@ -184,13 +200,10 @@ std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<s
       if (values[i]) configurations[i][name] = *values[i];
     }
   }
+  if (!space) return configurations;
+  const std::vector<std::string> names = names_of(csv, columns);
+  for (Configuration& configuration : configurations) add_empty_texts(*space, names, configuration);
   return configurations;
-}
-
-std::vector<std::string> names_of(const Csv& csv, const std::vector<std::size_t>& columns) {
-  std::vector<std::string> names;
-  for (const std::size_t column : columns) names.push_back(parameter_of(csv.header[column]));
-  return names;
 }
 
 std::string configurations_beside(const std::string& path) {

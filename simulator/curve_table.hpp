@@ -6,9 +6,9 @@
 //   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one).
 //                   Of several the one of the longest training that the line has it of
 //   state           optional; `failed`: the trial failed after its last measured value
-//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active. With a search
-//   space its parameters are hyperparameters, whatever their names are like, and with a wanted metric `time` or `seconds` so are
-//   its columns that metric's
+//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active, or was the empty
+//   text where a search space has that. With a search space its parameters are hyperparameters, whatever their names are like,
+//   and with a wanted metric `time` or `seconds` so are its columns that metric's
 //   parameter:<name>, metric:<metric>_<r>: those, whatever the name is like
 #pragma once
 

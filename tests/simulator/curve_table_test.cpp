@@ -202,6 +202,34 @@ TEST(CurveTable, TakesTheValuesOfTheSearchSpaceThatItsCellsAreTheTextsOf) {
   EXPECT_EQ(table->curves[2].configuration.at("mixed"), Value(true));
 }
 
+TEST(CurveTable, TakesAnEmptyCellForTheEmptyTextWhereThatMayBe) {
+  const TemporaryFiles directory;
+  Diagnostics diagnostics;
+  const SearchSpace space = SearchSpace::parse(Json::parse(R"({
+    "flag": {"type": "categorical", "values": ["", "--fast"]},
+    "how": {"type": "categorical", "values": ["", "most"], "when": {"flag": ""}},
+    "none": {"type": "categorical", "values": ["", "1"]}, "on": 7,
+    "rate": {"type": "int", "min": 1, "max": 9, "when": {"flag": ""}}})"),
+                                               "", diagnostics);
+  ASSERT_TRUE(diagnostics.ok());
+  const std::string path =
+      directory.write("curves.csv", "flag,how,none,on,rate,acc_1\n,,,,3,1\n--fast,,1,,,2\n,most,,,4,3\n,most,,,,4\n");
+  auto table = load_curve_table(path, {"", "", "", space});
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(keep_within(*table, space), 1) << "an active number has a value";
+  ASSERT_EQ(table->curves.size(), 3U);
+  const std::string empty;
+  EXPECT_EQ(
+      table->curves[0].configuration,
+      (Configuration{{"flag", empty}, {"how", empty}, {"none", empty}, {"on", std::int64_t{7}}, {"rate", std::int64_t{3}}}));
+  EXPECT_EQ(table->curves[1].configuration,
+            (Configuration{{"flag", std::string("--fast")}, {"none", std::string("1")}, {"on", std::int64_t{7}}}));
+  EXPECT_EQ(table->curves[2].configuration.at("how"), Value(std::string("most")));
+  auto without_a_column = load_curve_table(directory.write("few.csv", "flag,acc_1\n--fast,1\n"), {"", "", "", space});
+  ASSERT_TRUE(without_a_column) << describe(without_a_column.error());
+  EXPECT_EQ(keep_within(*without_a_column, space), 1);
+}
+
 TEST(CurveTable, TakesWholeNumbersOfTheSearchSpaceHoweverTheyAreWritten) {
   const TemporaryFiles directory;
   Diagnostics diagnostics;
