@@ -538,7 +538,7 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   const Json on_all_rows = Json::parse(refit.said()).at("ensemble");
   EXPECT_EQ(on_all_rows.at("refit"), true);
   EXPECT_EQ(on_all_rows.at("members"), reply.at("members"));
-  EXPECT_EQ(on_all_rows.at("trees"), reply.at("trees"));
+  EXPECT_GT(on_all_rows.at("trees"), reply.at("trees")) << "of more rows";
   EXPECT_NE(on_all_rows.at("test_value"), reply.at("test_value")) << "another model";
   Child best_alone = start({"ensemble", "trees", "--refit", "--models", "1", "--data-dir", "kept"});
   EXPECT_EQ(best_alone.wait(), 0);

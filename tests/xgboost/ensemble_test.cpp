@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <sstream>
 
 #include "core/text.hpp"
+#include "search_spaces/shrinkage.hpp"
 #include "tests/xgboost/fixtures.hpp"
 #include "workers/prediction.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
@@ -214,7 +217,7 @@ TEST_F(Ensembles, OfModelsThatAreTrainedOnceMoreKnowTheValidationRowsToo) {
   const Json reply = joined(order);
   EXPECT_EQ(reply.at("refit"), true);
   EXPECT_EQ(reply.at("members"), before.at("members"));
-  EXPECT_EQ(reply.at("trees"), before.at("trees")) << "as many rounds";
+  EXPECT_EQ(reply.at("trees"), 2 * before.at("trees").get<int>()) << "twice as many rows";
   EXPECT_EQ(reply.at("value"), before.at("value")) << "of before: no rows are left to measure on";
   EXPECT_EQ(reply.at("test_value_of_best"), before.at("test_value_of_best"));
   EXPECT_LT(reply.at("test_value").get<double>(), before.at("test_value").get<double>());
@@ -224,7 +227,9 @@ TEST_F(Ensembles, OfModelsThatAreTrainedOnceMoreKnowTheValidationRowsToo) {
 // On files of their own, so that the rows of both have an order.
 TEST_F(Ensembles, TrainOnceMoreAsTheTrialDidButOnAllRows) {
   const std::string first = test::made_up_csv(600);
-  const std::string second = first.substr(first.find('\n', first.size() / 2) + 1);
+  std::string second = first.substr(first.find('\n') + 1);
+  second.resize(second.find('\n', second.size() / 2) + 1);
+  const auto more = static_cast<double>(std::ranges::count(second, '\n'));
   dir_.write("second.csv", "a,b,city,y\n" + second);
   Json trainer{{"data", {{"validation", dir_.path("second.csv")}}},
                {"parameters", {{"objective", "binary:logistic"}, {"interaction_constraints", {{"a", "city"}, {"b"}}}}},
@@ -233,18 +238,22 @@ TEST_F(Ensembles, TrainOnceMoreAsTheTrialDidButOnAllRows) {
   auto order = trained(trainer, "logloss");
   order.models.resize(1);
   order.refit = true;
-  EXPECT_EQ(joined(order).at("trees"), 8);
+  const auto rounds = static_cast<std::int64_t>(std::lround(8 * (600 + more) / 600));
+  EXPECT_GT(rounds, 8);
+  EXPECT_EQ(joined(order).at("trees"), rounds) << "as many for each row";
   const std::string anew = predictions(order.output, "second.csv");
   dir_.write("data.csv", first + second);
-  trainer.update({{"type", "xgboost"}});
+  trainer.update({{"type", "xgboost"}, {"fidelity", "prefix"}});
   trainer["data"].update({{"train", dir_.path("data.csv")}, {"label", "y"}});
-  TrialUnderTest on_all(trainer, order.models.front().configuration, "validation-logloss");
+  Json configuration = order.models.front().configuration;
+  configuration["eta"] = shrunk_eta(configuration.at("eta"), 8, 27, std::numeric_limits<double>::infinity());
+  TrialUnderTest on_all(trainer, configuration, "validation-logloss");
   on_all.order().seed = order.models.front().training->training.seed;
-  on_all.run(*make_xgboost_runner({}), 0, 8);
+  on_all.run(*make_xgboost_runner({}), 0, rounds);
   EXPECT_EQ(anew, predictions(on_all.model_file(), "second.csv"));
   dir_.write("data.csv", first);
-  order.models.front().training->rounds = 5;
-  EXPECT_EQ(joined(order).at("trees"), 5) << "as many rounds as the model has";
+  order.models.front().training->rounds = 4;
+  EXPECT_EQ(joined(order).at("trees"), rounds / 2) << "of a model of fewer rounds fewer";
 }
 
 // A query of the training file is another one than that of the same number in the other file.

@@ -195,16 +195,22 @@ Result<Ensemble> make_ensemble(const std::vector<WeightedModel>& members, const 
   return Ensemble{std::move(*booster), joined->trees};
 }
 
-// Of each of the models what it is when it is trained once more, on `rows`.
-Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, const Table& rows) {
-  const auto matrix = XgboostMatrix::create(rows);
+// More rows than the models were trained on.
+struct AllRows {
+  Table table;
+  std::size_t trained_on = 0;  // so many of them the models know
+};
+
+// Of each of the models what it is when it is trained once more.
+Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, const AllRows& rows) {
+  const auto matrix = XgboostMatrix::create(rows.table);
   if (!matrix) return matrix.error();
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   for (std::size_t i = 0; i < members.trials.size(); ++i) {
     const KeptTraining& kept = *members.trials[i]->training;
     auto parameters = parameters_of(spec, kept.training, threads);
-    if (auto placed = place_features(parameters, encoding, rows.columns); !placed) return placed.error();
-    auto model = train_anew(*matrix, std::move(parameters), kept.rounds);
+    if (auto placed = place_features(parameters, encoding, rows.table.columns); !placed) return placed.error();
+    auto model = train_anew(*matrix, std::move(parameters), refit_rounds(kept.rounds, rows.trained_on, rows.table.rows()));
     if (!model) return model.error();
     members.models[i].bytes = std::move(*model);
   }
@@ -257,7 +263,8 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   std::erase_if(models, [&](const TrialModel& model) { return predicts_by(judged_by(model)) != predicts_by(parameters); });
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
-  const Table rows_to_refit = refits ? all_rows(std::move(tables->train), tables->validation) : Table();
+  AllRows rows_to_refit{{}, tables->train.rows()};
+  if (refits) rows_to_refit.table = all_rows(std::move(tables->train), tables->validation);
   tables->train = {};
   auto validation = rows_of(tables->validation, parameters);
   if (!validation) return validation.error();

@@ -1,5 +1,7 @@
 #include "workers/xgboost/refit.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace tuneband::workers {
@@ -9,6 +11,12 @@ Table all_rows(Table train, const Table& validation) {
   // A query of one file is another one than that of the same number in the other.
   train.query_sizes.insert(train.query_sizes.end(), validation.query_sizes.begin(), validation.query_sizes.end());
   return train;
+}
+
+std::int64_t refit_rounds(std::int64_t rounds, std::size_t trained_on, std::size_t all) {
+  constexpr double kMost = 2;
+  const double growth = std::min(kMost, static_cast<double>(all) / static_cast<double>(trained_on));
+  return std::llround(growth * static_cast<double>(rounds));
 }
 
 Result<std::string> train_anew(const XgboostMatrix& rows, XgboostParameters parameters, std::int64_t rounds) {
