@@ -45,6 +45,7 @@ struct Arguments {
   bool unfinished = false;
   bool processor = false;
   bool joined = false;
+  bool refit = false;
   bool from_best_found = false;
   std::string plot;
   std::vector<std::string> beside;
@@ -143,6 +144,7 @@ class Search {
     WorkerId worker;
     Assignment assignment;
     std::int64_t resource = 0;
+    Training training;
     std::shared_ptr<const std::vector<Measured>> curve;
     std::shared_ptr<const BestMargins> margins;
     bool operator<(const Segment& other) const {
@@ -162,9 +164,9 @@ class Search {
       const std::int64_t until = assignment.until_resource;
       const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
       auto margins = std::make_shared<BestMargins>();
-      auto curve = train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_,
-                         margins.get());
-      go_on({now_, reply->worker, assignment, assignment.from_resource,
+      const Training training{assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_};
+      auto curve = train(dataset_, matrices_, training, margins.get());
+      go_on({now_, reply->worker, assignment, assignment.from_resource, training,
              std::make_shared<const std::vector<Measured>>(std::move(curve)), std::move(margins)});
     }
   }
@@ -221,7 +223,7 @@ class Search {
     report.observations.push_back({segment.resource, metrics});
     if (ends) {
       note(spent_, best, segment.resource == rounds_);
-      ended_.push_back({spent_, segment.assignment.trial.number, best, segment.margins});
+      ended_.push_back({spent_, segment.assignment.trial.number, segment.training, best, segment.margins});
       report.exit = ExitClass::completed;
       if (keeps_best_) report.kept = ReportedObservation{best.round, metrics};
       report.checkpoint_resource = segment.resource;
@@ -285,7 +287,11 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
           if (best.spent <= budgets[i]) set(i, best.measured);
         }
         const bool any = !search.ended().empty() && search.ended().front().spent <= budgets[i];
-        if (arguments.joined && any) set(i, joined_value(dataset, search.ended(), budgets[i]));
+        if ((arguments.joined || arguments.refit) && any) {
+          Joining joining{.refit = arguments.refit};
+          if (!arguments.joined) joining.candidates = 1;
+          set(i, joined_value(dataset, matrices, search.ended(), budgets[i], joining));
+        }
       }
     }
   };
@@ -362,6 +368,9 @@ int main(int argument_count, char** argument_values) {
       ->excludes(rounds)
       ->excludes(unfinished);
   app.add_flag("--joined", arguments.joined, "Count the models of the best trials joined, instead of the best model");
+  app.add_flag("--refit", arguments.refit,
+               "On the test rows, count the model (with --joined, the models) trained once more, on the validation rows too")
+      ->excludes(unfinished);
   auto* from_best =
       app.add_flag("--from-best-found", arguments.from_best_found, "Say and draw it with 0 as the best of all runs here");
   app.add_option("--beside", arguments.beside, "Files of optuna_real.py --live: into the plot too")

@@ -10,8 +10,6 @@ namespace tuneband {
 
 namespace {
 
-constexpr std::size_t kCandidates = 24;  // as `tuneband ensemble` takes
-
 workers::MarginJudge judge_of(const RealDataset& dataset, const workers::Table& rows) {
   XgboostSpec spec;
   spec.parameters = dataset.parameters;
@@ -19,7 +17,8 @@ workers::MarginJudge judge_of(const RealDataset& dataset, const workers::Table& 
 }
 
 // By trial the best of its trainings, the best trials first.
-std::vector<const EndedTraining*> candidates_of(const std::vector<EndedTraining>& trainings, double spent, bool maximize) {
+std::vector<const EndedTraining*> candidates_of(const std::vector<EndedTraining>& trainings, double spent, bool maximize,
+                                                std::size_t most) {
   const auto better = [maximize](const EndedTraining* a, const EndedTraining* b) {
     return maximize ? a->best.validation > b->best.validation : a->best.validation < b->best.validation;
   };
@@ -32,7 +31,7 @@ std::vector<const EndedTraining*> candidates_of(const std::vector<EndedTraining>
   std::vector<const EndedTraining*> candidates;
   for (const auto& [trial, best] : by_trial) candidates.push_back(best);
   std::ranges::stable_sort(candidates, better);
-  if (candidates.size() > kCandidates) candidates.resize(kCandidates);
+  if (candidates.size() > most) candidates.resize(most);
   return candidates;
 }
 
@@ -49,18 +48,23 @@ std::vector<float> mean_of(const std::vector<std::vector<float>>& margins, const
 
 }  // namespace
 
-Measured joined_value(const RealDataset& dataset, const std::vector<EndedTraining>& trainings, double spent) {
+Measured joined_value(const RealDataset& dataset, const Matrices& matrices, const std::vector<EndedTraining>& trainings,
+                      double spent, const Joining& joining) {
   const bool maximize = dataset.goal == "maximize";
   auto validation = judge_of(dataset, dataset.validation);
   auto test = judge_of(dataset, dataset.test);
   std::vector<std::vector<float>> of_validation;
-  std::vector<std::vector<float>> of_test;
-  for (const EndedTraining* candidate : candidates_of(trainings, spent, maximize)) {
-    of_validation.push_back(candidate->margins->validation);
-    of_test.push_back(candidate->margins->test);
-  }
+  const auto candidates = candidates_of(trainings, spent, maximize, joining.candidates);
+  for (const EndedTraining* candidate : candidates) of_validation.push_back(candidate->margins->validation);
   const auto picks = checked(workers::select_ensemble(
       of_validation, [&](std::span<const float> margins) { return validation.cost_of(margins, maximize); }));
+  std::vector<std::vector<float>> of_test;
+  for (std::size_t i = 0; i < picks.size(); ++i) {
+    const EndedTraining& candidate = *candidates[i];
+    of_test.push_back(joining.refit && picks[i] > 0
+                          ? refit_test_margins(dataset, matrices, candidate.training, candidate.best.round)
+                          : candidate.margins->test);
+  }
   return {0, checked(validation.value_of(mean_of(of_validation, picks))), checked(test.value_of(mean_of(of_test, picks)))};
 }
 

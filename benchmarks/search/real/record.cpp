@@ -41,7 +41,7 @@ std::string line_of(const RealDataset& dataset, const Matrices& matrices, const 
                     double shrinkage_max) {
   const bool maximize = dataset.goal == "maximize";
   const double before = processor_seconds();
-  const auto full = train(dataset, matrices, configuration, index, kMaxResource, kMaxResource);
+  const auto full = train(dataset, matrices, {configuration, index, kMaxResource, kMaxResource});
   const double seconds = processor_seconds() - before;
   std::string line = configuration_cells(dataset, configuration);
   line += fmt::format("{:.3g}", seconds / kMaxResource);
@@ -51,7 +51,7 @@ std::string line_of(const RealDataset& dataset, const Matrices& matrices, const 
   std::string shrinkage_tests;
   for (const std::int64_t rung : kRungs) {
     const auto curve =
-        rung == kMaxResource ? full : train(dataset, matrices, configuration, index, rung, kMaxResource, shrinkage_max);
+        rung == kMaxResource ? full : train(dataset, matrices, {configuration, index, rung, kMaxResource, shrinkage_max});
     const Measured best = best_of(curve, rung, maximize);
     line += fmt::format(",{:.5g}", best.validation);
     shrinkage_tests += fmt::format(",{:.5g}", best.test);

@@ -25,7 +25,7 @@ int answer_lines(const WhichDatasets& which) {
     const Matrices& of_dataset = matrices.try_emplace(dataset.name, dataset).first->second;
     const auto rounds = question.at("rounds").get<std::int64_t>();
     const auto curve =
-        train(dataset, of_dataset, configuration_from_json(question.at("configuration")), question.at("index"), rounds, rounds);
+        train(dataset, of_dataset, {configuration_from_json(question.at("configuration")), question.at("index"), rounds, rounds});
     const Measured best = best_of(curve, rounds, dataset.goal == "maximize");
     std::cout << Json{{"validation", best.validation}, {"test", best.test}, {"seconds", curve.back().seconds}} << std::endl;
   }

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "workers/xgboost/refit.hpp"
 
 namespace tuneband {
 
@@ -30,24 +31,15 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace
-
-Matrices::Matrices(const RealDataset& dataset)
-    : train(checked(workers::XgboostMatrix::create(dataset.train))),
-      validation(checked(workers::XgboostMatrix::create(dataset.validation))),
-      test(checked(workers::XgboostMatrix::create(dataset.test))) {}
-
-std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
-                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max,
-                            BestMargins* margins) {
+workers::XgboostParameters parameters_of(const RealDataset& dataset, const Training& training) {
   workers::XgboostParameters parameters = dataset.parameters;
-  for (const auto& [name, value] : configuration) {
+  for (const auto& [name, value] : training.configuration) {
     double number = std::holds_alternative<std::int64_t>(value) ? static_cast<double>(std::get<std::int64_t>(value))
                                                                 : std::max(kLeastFloat, std::get<double>(value));
-    if (name == "eta") number = shrunk_eta(number, rounds, max_rounds, shrinkage_max);
+    if (name == "eta") number = shrunk_eta(number, training.rounds, training.max_rounds, training.shrinkage_max);
     parameters.emplace_back(name, format_number(number));
   }
-  const auto seed = random_bits(kConfigurationsSeed, {stable_hash(dataset.name), index}) & 0x7fffffff;
+  const auto seed = random_bits(kConfigurationsSeed, {stable_hash(dataset.name), training.index}) & 0x7fffffff;
   const workers::XgboostParameters always{{"seed", std::to_string(seed)},
                                           {"tree_method", "hist"},
                                           {"verbosity", "0"},
@@ -56,11 +48,23 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
                                           {"disable_default_eval_metric", "1"},
                                           {"eval_metric", dataset.metric}};
   parameters.insert(parameters.end(), always.begin(), always.end());
+  return parameters;
+}
+
+}  // namespace
+
+Matrices::Matrices(const RealDataset& dataset)
+    : train(checked(workers::XgboostMatrix::create(dataset.train))),
+      validation(checked(workers::XgboostMatrix::create(dataset.validation))),
+      test(checked(workers::XgboostMatrix::create(dataset.test))) {}
+
+std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Training& training,
+                            BestMargins* margins) {
   const std::vector<workers::EvaluationSet> sets{{"validation", &matrices.validation}, {"test", &matrices.test}};
-  auto booster = checked(workers::XgboostBooster::create(matrices.train, sets, std::move(parameters)));
+  auto booster = checked(workers::XgboostBooster::create(matrices.train, sets, parameters_of(dataset, training)));
   std::vector<Measured> curve;
   double seconds = 0;
-  for (std::int64_t round = 0; round < rounds; ++round) {
+  for (std::int64_t round = 0; round < training.rounds; ++round) {
     const double before = thread_seconds();
     if (auto trained = booster.train_round(static_cast<int>(round)); !trained)
       throw std::runtime_error(describe(trained.error()));
@@ -71,6 +75,16 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
     if (margins != nullptr && is_best) *margins = {margins_of(booster, matrices.validation), margins_of(booster, matrices.test)};
   }
   return curve;
+}
+
+std::vector<float> refit_test_margins(const RealDataset& dataset, const Matrices& matrices, const Training& training,
+                                      std::int64_t rounds) {
+  const workers::Table all = workers::all_rows(dataset.train, dataset.validation);
+  const auto matrix = checked(workers::XgboostMatrix::create(all));
+  const auto again = workers::refit_rounds(rounds, dataset.train.rows(), all.rows());
+  const std::string model = checked(workers::train_anew(matrix, parameters_of(dataset, training), again));
+  auto booster = checked(workers::XgboostBooster::of_model(model));
+  return margins_of(booster, matrices.test);
 }
 
 Measured best_of(const std::vector<Measured>& curve, std::int64_t rounds, bool maximize) {

@@ -34,12 +34,23 @@ struct BestMargins {
   std::vector<float> test;
 };
 
-// One training of `rounds` rounds, measured after each of them, with equal total shrinkage to one of `max_rounds`. `index` is the
-// configuration's number, of which its seed is a function. `margins`: null where nobody wants to know. Throws std::runtime_error
-// where XGBoost refuses.
-std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
-                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max = kShrinkageMax,
+// A training of `rounds` rounds, with equal total shrinkage to one of `max_rounds`.
+struct Training {
+  Configuration configuration;
+  std::size_t index = 0;  // the configuration's number, of which its seed is a function
+  std::int64_t rounds = 0;
+  std::int64_t max_rounds = 0;
+  double shrinkage_max = kShrinkageMax;
+};
+
+// Measured after each round. `margins`: null where nobody wants to know. Throws std::runtime_error where XGBoost refuses.
+std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Training& training,
                             BestMargins* margins = nullptr);
+
+// What its model of `rounds` rounds says of the test rows where it is trained once more, on the validation rows too, as
+// `tuneband ensemble --refit` does. Throws as train().
+std::vector<float> refit_test_margins(const RealDataset& dataset, const Matrices& matrices, const Training& training,
+                                      std::int64_t rounds);
 
 // Of the best of the first `rounds` rounds, the first of equals.
 Measured best_of(const std::vector<Measured>& curve, std::int64_t rounds, bool maximize);
