@@ -65,7 +65,7 @@ void print_joined_alone(Console& console, const JoinedReport& joined) {
     const auto value = [&](const std::string& name) { return value_in(description, name, console.precision()); };
     return fmt::format("{}  {}; the best trial alone {}", value(field), what, value(field + "_of_best"));
   };
-  const std::string before = is_refit(description) ? ", before they were trained once more" : "";
+  const std::string before = is_refit(description) ? " before the refit" : "";
   console.field("value", description.contains("value")
                              ? beside_best("value", text_of(description, "metric") + before)
                              : "not known: with folds no rows are left that none of the models was trained on");
@@ -73,7 +73,7 @@ void print_joined_alone(Console& console, const JoinedReport& joined) {
     console.field("test", beside_best("test_value", "on the test rows, which no trial saw"));
   const Json& members = member(description, "members");
   console.field("trials", whose_models(description) + (members.size() == 1 ? "" : ": " + weights_text(members)));
-  if (is_refit(description)) console.field("refit", "each of them trained once more, on the validation rows too");
+  if (is_refit(description)) console.field("refit", "trained once more, on the validation rows too");
   console.field("model", fmt::format("{}, {}", joined.path, trees_in(description)));
 }
 
