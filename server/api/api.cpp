@@ -66,6 +66,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       forecasts_(loop, source_, {.threads = 1}),
       views_(loop, source_, {.threads = 2, .body = ExportThreads::Body::whole}),
       ensembles_(loop, source_, {.threads = 1}),
+      refits_(loop, source_, {.threads = 1}),
       files_(loop, source_, {.threads = 4, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
       followers_(loop, reads_),
@@ -129,6 +130,7 @@ void Api::close_streams() {
   forecasts_.close();
   views_.close();
   ensembles_.close();
+  refits_.close();
   files_.close();
 }
 

@@ -180,6 +180,7 @@ class Api {
   ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
   ExportThreads views_;
   ExportThreads ensembles_;  // one at a time: each has a program that reads the job's data
+  ExportThreads refits_;     // the same of those that train, for which no other is to wait
   ExportThreads files_;      // what waits for the disk of the trials, and may be long
   JobVersions versions_;
   EventHub events_;

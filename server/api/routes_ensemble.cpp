@@ -142,7 +142,7 @@ void Api::get_ensemble(const HttpRequest& request, JobId job, const Respond& res
   };
   HttpReply head;
   head.content_type = "application/octet-stream";
-  ensembles_.run(std::move(head), produce, respond);
+  (wanted.refit ? refits_ : ensembles_).run(std::move(head), produce, respond);
 }
 
 }  // namespace tuneband::server

@@ -60,7 +60,7 @@ void Api::add_system_routes() {
 
 ServerLoad Api::load() const {
   const std::size_t exports = exports_.under_way() + summaries_.under_way() + forecasts_.under_way() + ensembles_.under_way() +
-                              views_.under_way() + files_.under_way();
+                              refits_.under_way() + views_.under_way() + files_.under_way();
   return {connections_(), reads_.waiting(), exports, parts_.preflight.waiting(), local_workers_down_()};
 }
 

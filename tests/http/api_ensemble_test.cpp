@@ -35,6 +35,24 @@ class ApiEnsembleTest : public ApiTest {
     fs::create_directories(trial_dir(job_, trial));
     std::ofstream(model_of(trial)) << "a model";
   }
+  // A trial of XGBoost with a model.
+  void train_trees() {
+    Json document = job_document("trees");
+    document["trainer"] = {{"type", "xgboost"},
+                           {"data", {{"train", "/x.csv"}, {"label", "y"}}},
+                           {"parameters", {{"objective", "reg:squarederror"}}}};
+    document["search_space"] = {{"gamma", {{"type", "float"}, {"min", 0}, {"max", 1}}}};
+    document["objective"] = {{"metric", "validation-rmse"}, {"goal", "minimize"}};
+    document["scheduler"] = {{"type", "none"}, {"max_resource", 9}};
+    document["limits"] = {{"max_trials", 1}};
+    job_ = submit(document);
+    const Json reply = sync("worker-1");
+    ASSERT_EQ(reply.value("desired", ""), "execute");
+    Json trained = reached(reply.at("order"), 0);
+    trained["observations"][0]["metrics"] = {{"validation-rmse", 0.5}};
+    sync("worker-1", trained);
+    write_model(0);
+  }
   std::string model_of(int trial) const { return trial_dir(job_, trial) + "/" + protocol::kModelFile; }
 
   // Keeps what it is asked, then does this with the order in $order and the path that it names in $output.
@@ -74,6 +92,32 @@ TEST_F(ApiEnsembleTest, IsWhatTheWorkerProgramMakesOfTheBestTrialsThatLeftAModel
   const Json expected = Json::array({model(ranked[1]), model(ranked.back())});
   EXPECT_EQ(order.at("models"), expected) << "a stopped one's is not of its best round";
   EXPECT_FALSE(fs::exists(fs::path(order.at("output").get<std::string>()).parent_path())) << "gone with the answer";
+}
+
+TEST_F(ApiEnsembleTest, SaysHowEachModelWasTrainedWhereItIsTrainedOnceMore) {
+  train_trees();
+  play(R"(echo x > "$output"; echo '{"members": []}')");
+  EXPECT_EQ(get("/v1/jobs/trees/ensemble?refit=true").status, 200);
+  const Json order = Json::parse(read_text(asked("order")));
+  EXPECT_EQ(order.at("refit"), true);
+  const Json refit = get_json("/v1/jobs/trees/trials/0").at("refit");
+  const Json& training = order.at("models")[0].at("training");
+  EXPECT_EQ(training.at("kept_rounds"), refit.at("rounds"));
+  EXPECT_EQ(training.at("rounds"), 9);
+  EXPECT_EQ(training.at("max_rounds"), 9);
+  EXPECT_EQ(training.at("seed").get<std::uint64_t>() & 0x7fffffff, refit.at("parameters").at("seed").get<std::uint64_t>());
+}
+
+TEST_F(ApiEnsembleTest, DoesNotWaitForModelsThatAreTrainedOnceMore) {
+  train_trees();
+  const std::string runs = directory_ / "runs";
+  ASSERT_EQ(::mkfifo(runs.c_str(), 0600), 0);
+  play("if grep -q '\"refit\":true' $order; then echo it runs > " + runs +
+       "; exec sleep 1000; fi; echo x > \"$output\"; echo '{\"members\": []}'");
+  RawClient refits = client();
+  refits.send("GET /v1/jobs/trees/ensemble?refit=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(read_text(runs), "it runs\n");
+  EXPECT_EQ(get("/v1/jobs/trees/ensemble").status, 200);
 }
 
 TEST_F(ApiEnsembleTest, IsNotOfModelsThatCannotBeTrainedOnceMoreWhereTheyAreToBe) {
