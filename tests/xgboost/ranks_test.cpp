@@ -275,6 +275,22 @@ TEST_F(XgboostGroups, DataThatOneRankCannotReadIsItsFaultAloneAndTheSessionGoesO
   train(group, trial, 0, 3);
 }
 
+// Files of the same names, one for each machine. No trial before has left word of what they held.
+TEST_F(XgboostGroups, RanksThatReadOtherDataThanEachOtherTrainNothing) {
+  for (const std::string& other : {test::made_up_csv(700), test::made_up_csv(600, 3), std::string("a,y\n1,0\n2,1\n3,0\n4,1\n")}) {
+    data_.write("other.csv", other);
+    GroupUnderTest group(tracker_, 3);
+    TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+    group.let_one(1, [&](AssignmentOrder& order, KeepingReporter&) { order.trainer["data"]["train"] = data_.path("other.csv"); });
+    for (const auto& outcome : group.run(trial, 0, 3)) {
+      EXPECT_EQ(outcome.result.exit, kExitDataUnreadable);
+      EXPECT_THAT(outcome.result.message, HasSubstr("trainer.data: the ranks have read other files than each other"));
+    }
+    group.let_all_be_alike();
+    train(group, trial, 0, 3);
+  }
+}
+
 TEST_F(XgboostGroups, WhatTheFirstRankFindsWrongWithTheMetricEndsTheOthers) {
   std::string csv = "a,y\n";
   for (int i = 0; i < 40; ++i) csv += std::to_string(i) + "," + std::to_string(i % 2) + "\n";

@@ -15,4 +15,11 @@ Agreement agree(Communicator& communicator, const std::optional<SegmentResult>& 
   return {std::nullopt, (*agreed)[1] != 0};
 }
 
+// The largest of all, and the least.
+Result<bool> is_the_same(Communicator& communicator, std::uint64_t value) {
+  const auto seen = communicator.allreduce_max({value, ~value});
+  if (!seen) return seen.error();
+  return (*seen)[0] == ~(*seen)[1];
+}
+
 }  // namespace tuneband::workers

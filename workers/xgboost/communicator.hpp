@@ -52,6 +52,9 @@ struct Agreement {
 // In step, between two parts of a segment: how this rank goes on when it has `fault`, and was asked to stop or not.
 Agreement agree(Communicator& communicator, const std::optional<SegmentResult>& fault, bool stop = false);
 
+// In step: whether `value` is the same at every rank. Errors: kGroupBroke.
+Result<bool> is_the_same(Communicator& communicator, std::uint64_t value);
+
 // Of a failed common step.
 SegmentResult group_broke(Communicator& communicator, const Error& error);
 

@@ -38,6 +38,12 @@ SegmentResult broken_off(const std::exception& failure) {
   return {kExitCrashed, std::string("the training broke off: ") + failure.what()};
 }
 
+// Whose shares would be those of several tables, and columns others at each rank.
+SegmentResult other_data() {
+  return failed_segment(kExitDataUnreadable, {ErrorCode::invalid_argument, "the ranks have read other files than each other",
+                                              "trainer.data", "give all their machines the same files under the same paths"});
+}
+
 // A step that this rank takes by itself: what goes wrong in it can be told to the others.
 template <class Step>
 std::optional<SegmentResult> by_itself(const Step& step) {
@@ -191,6 +197,9 @@ class XgboostGroup::Session final : public Communicator {
     LoadedTables tables;
     const auto fault = by_itself([&] { return load(segment, task, *warm, tables); });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return agreed.end;
+    const auto same = is_the_same(*this, warm->checksum);
+    if (!same) return group_broke(*this, same.error());
+    if (!*same) return other_data();
     const auto made = make_matrices(tables, *warm);
     if (!made && made.error().code == kGroupBroke) return group_broke(*this, made.error());
     if (!made) {

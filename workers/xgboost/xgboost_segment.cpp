@@ -209,9 +209,9 @@ class XgboostTraining::Segment {
     if (!model) fault = failed_segment(kExitCrashed, model.error());
     if (const Agreement agreed = agree(communicator_, fault); agreed.end) return agreed.end;
     const std::uint64_t fingerprint = stable_hash(model->bytes);
-    const auto seen = communicator_.allreduce_max({fingerprint, ~fingerprint});
-    if (!seen) return group_broke(communicator_, seen.error());
-    if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
+    const auto same = is_the_same(communicator_, fingerprint);
+    if (!same) return group_broke(communicator_, same.error());
+    if (!*same) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
     log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
     const auto best = best_model();
     if (!communicator_.first()) return std::nullopt;
