@@ -118,11 +118,17 @@ class ZstdDecompressor : public Decompressor {
   std::size_t unread_ = 0;
 };
 
+// A frame, or one to be skipped: pzstd writes such a one in front of each frame.
+bool is_zstd(std::string_view start) {
+  const bool skipped = !start.empty() && (start.front() & 0xf0) == 0x50 && start.substr(1).starts_with("\x2a\x4d\x18");
+  return skipped || start.starts_with("\x28\xb5\x2f\xfd");
+}
+
 }  // namespace
 
 std::unique_ptr<Decompressor> make_decompressor(std::string_view start, const std::string& path) {
   if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipDecompressor>(path);
-  if (start.starts_with("\x28\xb5\x2f\xfd")) return std::make_unique<ZstdDecompressor>(path);
+  if (is_zstd(start)) return std::make_unique<ZstdDecompressor>(path);
   return nullptr;
 }
 
