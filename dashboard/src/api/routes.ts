@@ -118,7 +118,7 @@ export const tensorBeside = (job: string, trial: number, other: number, { name, 
   getJson(`${trialPath(job, trial)}/tensors/beside?other=${other}&name=${segment(name)}&mode=${mode ?? 'none'}&reduction=${reduction}&rank=${rank}`);
 
 export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
-export const ensemblePath = (job: string): string => `${jobPath(job)}/ensemble`;
+export const ensemblePath = (job: string, { refit = false } = {}): string => `${jobPath(job)}/ensemble${refit ? '?refit=true' : ''}`;
 export const listFiles = (job: string, trial: number): Promise<TrialFiles> => getJson(`${trialPath(job, trial)}/files`);
 export const filePath = (job: string, trial: number, path: string): string => `${trialPath(job, trial)}/file?path=${segment(path)}`;
 export async function newestEvent(): Promise<number> {

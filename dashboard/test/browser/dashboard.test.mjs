@@ -387,22 +387,34 @@ test('a view that the server did not answer comes when it is back, also of a job
   noFaults();
 });
 
-test('the best models of trees can be downloaded as one', async () => {
+async function submitTrees(name, data = {}) {
   const rows = Array.from({ length: 200 }, (_, row) => `${row % 10},${row % 7},${row % 10 + row % 11 > 9 ? 1 : 0}`);
   writeFileSync(join(server.dir, 'rows.csv'), `a,b,y\n${rows.join('\n')}\n`);
   await server.call('POST', '/v1/jobs', {
-    name: 'trees',
+    name,
     objective: { metric: 'validation-logloss', goal: 'minimize' },
     search_space: { eta: { type: 'float', min: 0.1, max: 0.9 } },
-    trainer: { type: 'xgboost', data: { train: join(server.dir, 'rows.csv'), label: 'y' }, parameters: { objective: 'binary:logistic' } },
+    trainer: { type: 'xgboost', data: { train: join(server.dir, 'rows.csv'), label: 'y', ...data }, parameters: { objective: 'binary:logistic' } },
     scheduler: { max_resource: 9 },
     limits: { max_trials: 6 },
   });
-  await server.waitForEnd('trees');
+  await server.waitForEnd(name);
+}
+
+test('the best models of trees can be downloaded as one, and trained once more where rows were held out', async () => {
+  await submitTrees('trees');
   await open('#/jobs/trees');
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'The best models joined into one' }).click()]);
   assert.equal(download.suggestedFilename(), 'trees-ensemble.ubj');
   assert.match(readFileSync(await download.path(), 'latin1'), /tuneband_ensemble/);
+  const refit = page.getByRole('link', { name: 'The same, trained once more on all rows' });
+  const [trained] = await Promise.all([page.waitForEvent('download'), refit.click()]);
+  assert.equal(trained.suggestedFilename(), 'trees-ensemble-refit.ubj');
+  assert.match(readFileSync(await trained.path(), 'latin1'), /tuneband_ensemble.*refit/s);
+  await submitTrees('folded', { folds: { count: 2 } });
+  await open('#/jobs/folded');
+  await page.getByRole('link', { name: 'The best models joined into one' }).waitFor();
+  assert.equal(await refit.count(), 0, 'with folds each model was trained on all rows already');
   noFaults();
 });
 

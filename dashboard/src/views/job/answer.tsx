@@ -4,7 +4,7 @@ import { ensemblePath, modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
-import { furtherValuesOf, trainingOf, units } from '../../data/explain.ts';
+import { furtherValuesOf, hasFolds, trainingOf, units } from '../../data/explain.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../data/numbers.ts';
 import { better } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
@@ -72,13 +72,24 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
       )}
       <Parameters detail={best} first={parametersFirst} />
       <Copies store={store} trial={best} model={summary.best?.model ?? null} />
-      {ended(job) && best.kept_value !== null && transport.live && (
-        <p>
-          <a href={ensemblePath(store.key)} download={`${store.name}-ensemble.ubj`}>The best models joined into one</a>
-          <span class="muted"> are often better on new rows.</span>
-        </p>
-      )}
+      {ended(job) && best.kept_value !== null && transport.live && <JoinedModels store={store} />}
     </section>
+  );
+}
+
+function JoinedModels({ store }: { store: JobStore }): JSX.Element {
+  const { job } = store;
+  return (
+    <p>
+      <a href={ensemblePath(store.key)} download={`${store.name}-ensemble.ubj`}>The best models joined into one</a>
+      <span class="muted"> are often better on new rows.</span>
+      {job.value && !hasFolds(job.value.spec) && (
+        <>
+          {' '}<a href={ensemblePath(store.key, { refit: true })} download={`${store.name}-ensemble-refit.ubj`}>The same, trained once more on all rows</a>
+          <span class="muted">, those held out to validate on too: it comes after a training of each.</span>
+        </>
+      )}
+    </p>
   );
 }
 
