@@ -16,9 +16,15 @@ namespace {
 
 views::SummaryPlan plan_shown(const Plan& plan, CountsOfRungs rungs, const std::set<int>& open) {
   const int left_out = keep_brackets(rungs, open, kSummaryBracketsMax);
-  return {
-      plan.ladder,        plan.trials, plan.total_resource, plan.front_resource, plan.total_resource_without_stopping, plan.exact,
-      rungs_shown(rungs), left_out};
+  return {plan.ladder,
+          plan.trials,
+          plan.total_resource,
+          plan.front_resource,
+          plan.total_resource_without_stopping,
+          plan.restarts,
+          plan.exact,
+          rungs_shown(rungs),
+          left_out};
 }
 
 // The most results at one level of the ladder: what parameters matter is estimated from those.

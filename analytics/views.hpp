@@ -387,12 +387,13 @@ struct SummaryPlan {
   std::int64_t total_resource = 0;
   std::int64_t front_resource = 0;
   std::int64_t total_resource_without_stopping = 0;
+  bool restarts = false;
   bool exact = true;
   std::vector<Rung> actual;
   int actual_brackets_left_out = 0;
 };
 BOOST_DESCRIBE_STRUCT(SummaryPlan, (),
-                      (ladder, trials, total_resource, front_resource, total_resource_without_stopping, exact, actual,
+                      (ladder, trials, total_resource, front_resource, total_resource_without_stopping, restarts, exact, actual,
                        actual_brackets_left_out))
 
 struct FailureClass {  // trials that failed with one class of exit

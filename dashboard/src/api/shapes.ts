@@ -330,6 +330,7 @@ export interface Summary {
     total_resource: number;
     front_resource: number;
     total_resource_without_stopping: number;
+    restarts: boolean;
     exact: boolean;
     actual: Rung[];
     actual_brackets_left_out: number;

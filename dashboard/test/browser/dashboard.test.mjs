@@ -418,6 +418,15 @@ test('the best models of trees can be downloaded as one, and trained once more w
   noFaults();
 });
 
+test('where each rung is a training of its own, learning curves say so', async () => {
+  for (const [job, said] of [['trees', 1], ['example', 0]]) {
+    await open(`#/jobs/${job}/curves`);
+    await page.getByText(/Dotted lines are rungs/).waitFor();
+    assert.equal(await page.getByText('Each rung is a training of its own').count(), said, job);
+  }
+  noFaults();
+});
+
 test('every view has the value that a trial keeps, as the best is told by it', async () => {
   const { trials } = await server.call('GET', '/v1/jobs/trees/trials');
   const trial = trials.find((one) => one.kept_value !== one.objective);

@@ -18,7 +18,7 @@ export function CurvesView({ height, detail }: { height: number; detail: CurveDe
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const whole = chosenOption('range', ranges) === 'whole';
   const version = store.curves.version.value;
-  const ladder = store.summary.value?.plan.ladder ?? [];
+  const { ladder, restarts } = store.summary.value?.plan ?? { ladder: [], restarts: false };
   const rows = shownRows.value;
   const scene = useMemo(
     () => curvesScene({ job, rows, curves: store.curves.curves, best: best.value, ladder, x, y, whole }),
@@ -51,7 +51,7 @@ export function CurvesView({ height, detail }: { height: number; detail: CurveDe
       }
       note={
         <>
-          Dotted lines are rungs. Stopped trials are faint, trials under way dashed, the best one thick.
+          Dotted lines are rungs.{restarts && ladder.length > 1 && ' Each rung is a training of its own, from nothing: a curve is that of the trial\'s last.'} Stopped trials are faint, trials under way dashed, the best one thick.
           {left > 0 && ` The curves of ${left} more trials are not drawn; the best ${curveDetails[detail].trials / 4} are.`}
         </>
       }
