@@ -1,8 +1,9 @@
 // Server-sent events that mend themselves. A browser opens six connections to a server and no more, so a page that nobody looks
-// at lets its stream go, and takes up where it was when it is looked at again.
+// at lets its stream go, and takes up where it was when it is looked at again. Of the pages that are seen beside each other those
+// that were turned to last have one, and the others ask now and then.
 import { signal } from '@preact/signals';
 
-export type StreamState = 'connecting' | 'live' | 'lost' | 'resting' | 'over';
+export type StreamState = 'connecting' | 'live' | 'lost' | 'resting' | 'polling' | 'over';
 
 export interface StreamHandlers {
   events: Record<string, (data: unknown) => void>;
@@ -15,6 +16,15 @@ export interface StreamHandlers {
 const firstDelayMs = 500;
 const delayMsMost = 10_000;
 
+const streamsMost = 4; // of all pages: the other connections are for what they ask
+export const pollMs = 5_000;
+
+// What a page tells the others.
+interface StreamOfPage {
+  page: number;
+  openedAt: number | null; // null: it has let its stream go
+}
+
 export class EventStream {
   readonly state = signal<StreamState>('connecting');
   private source: EventSource | null = null;
@@ -24,6 +34,11 @@ export class EventStream {
   private resumed = false; // the browser goes on by itself, and tells the server the last event it has seen
   private last = ''; // the id of that event: a stream that is opened anew goes on from there, over a restart of the server too
   private readonly onVisibility = () => this.look();
+  private readonly onFocus = () => { if (this.state.value === 'polling') this.open(); };
+  private readonly page = Math.random();
+  private readonly pages = new BroadcastChannel('streams');
+  private openedAt = 0;
+  private readonly newer = new Set<number>(); // pages whose stream is newer than this one's
 
   // `after`: the id of the last event that is known already; '': from now on.
   constructor(
@@ -33,13 +48,18 @@ export class EventStream {
   ) {
     this.last = after;
     document.addEventListener('visibilitychange', this.onVisibility);
+    window.addEventListener('focus', this.onFocus);
+    this.pages.onmessage = (event) => this.onOther(event.data as StreamOfPage);
     this.look();
   }
 
   // No more is to come.
   close(): void {
+    if (this.isOver()) return;
     document.removeEventListener('visibilitychange', this.onVisibility);
+    window.removeEventListener('focus', this.onFocus);
     this.drop();
+    this.pages.close();
     this.state.value = 'over';
   }
 
@@ -57,14 +77,36 @@ export class EventStream {
 
   private drop(): void {
     clearTimeout(this.timer);
-    this.source?.close();
+    if (!this.source) return;
+    this.source.close();
     this.source = null;
+    this.tellOthers(null);
+  }
+
+  private tellOthers(openedAt: number | null): void {
+    this.pages.postMessage({ page: this.page, openedAt } satisfies StreamOfPage);
+  }
+
+  private onOther({ page, openedAt }: StreamOfPage): void {
+    this.newer.delete(page);
+    if (openedAt === null || openedAt < this.openedAt || (openedAt === this.openedAt && page < this.page)) return;
+    this.newer.add(page);
+    if (this.source && this.newer.size >= streamsMost) this.poll();
+  }
+
+  private poll(): void {
+    this.drop();
+    this.state.value = 'polling';
+    this.timer = setInterval(() => this.handlers.missed(), pollMs);
   }
 
   private open(): void {
     this.drop();
-    const source = new EventSource(this.last === '' ? this.path : `${this.path}?after=${encodeURIComponent(this.last)}`);
+    const source = new EventSource(this.last === '' ? this.path : `${this.path}${this.path.includes('?') ? '&' : '?'}after=${encodeURIComponent(this.last)}`);
     this.source = source;
+    this.newer.clear();
+    this.openedAt = Date.now();
+    this.tellOthers(this.openedAt);
     this.resumed = false;
     this.state.value = this.opened ? 'lost' : 'connecting';
     const anew = this.opened && this.last === ''; // nothing says where the one before it was

@@ -83,7 +83,7 @@ export class JobStore {
       this.redraw();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.fault.value = error;
+      if (!error.ofTheServer || !this.trials.peek()) this.fault.value = error; // else what is there stays until it answers
       if (error.ofTheServer && !this.closed) this.againTimer = setTimeout(() => void this.load(), againMs);
     }
   }
@@ -139,7 +139,7 @@ export class JobStore {
     });
     return new Promise((resolve) => {
       const stop = events.state.subscribe((state) => {
-        if (state !== 'live' && state !== 'over') return;
+        if (state === 'connecting' || state === 'lost' || state === 'resting') return;
         resolve(state === 'live');
         queueMicrotask(() => stop());
       });

@@ -591,6 +591,24 @@ test('a job is stopped, and deleted only with its name typed', async () => {
   noFaults();
 });
 
+test('many windows beside each other all follow a job, though a browser opens few connections', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('beside', { pause: 0.3, limits: { max_trials: 300 } }));
+  const context = await browser.newContext();
+  const pages = [];
+  for (let window = 0; window < 8; window += 1) {
+    pages.push(await context.newPage());
+    await pages[window].goto(at('#/jobs/beside'));
+    await pages[window].getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  }
+  await pages[0].getByTestId('live').filter({ hasText: 'many windows are open' }).waitFor();
+  await server.call('POST', '/v1/jobs/beside/stop');
+  for (const one of pages) {
+    await one.locator('.page-head .state', { hasText: 'stopped' }).waitFor();
+  }
+  await context.close();
+  noFaults();
+});
+
 test('one trial is stopped from its page, which says why, and its job goes on', async () => {
   await server.call('POST', '/v1/jobs', commandJob('goes-on', { pause: 0.4, scheduler: { type: 'none', max_resource: 9 } }));
   const { trials } = await server.call('GET', '/v1/jobs/goes-on/trials');

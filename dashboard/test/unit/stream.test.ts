@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { EventStream } from '../../src/api/stream.ts';
 
 // A page that can be hidden, and the streams that it has opened.
@@ -32,7 +32,10 @@ class Source extends EventTarget {
 }
 
 const page = new Page();
-Object.assign(globalThis, { document: page, EventSource: Object.assign(Source, { CONNECTING: 0 }) });
+Object.assign(globalThis, { document: page, window: page, EventSource: Object.assign(Source, { CONNECTING: 0 }) });
+
+const others = new BroadcastChannel('streams');
+after(() => others.close());
 
 test('a stream goes on from the last id that it was told, also when what it is told first has none', () => {
   const notes: unknown[] = [];
@@ -61,4 +64,31 @@ test('a stream that the server refuses is given up by whoever knows that there i
   source.dispatchEvent(new Event('error'));
   assert.equal(refused, 1);
   assert.equal(stream.state.value, 'over');
+});
+
+test('of many pages those that were turned to last have a stream, and the others ask now and then', async () => {
+  const stream = new EventStream('/events?job=7', { events: { event: () => undefined }, missed: () => undefined });
+  page.opened.at(-1)?.dispatchEvent(new Event('open'));
+  page.opened.at(-1)?.tell('event', {}, '7');
+  const states: string[] = [];
+  const polls = new Promise<void>((resolve) => {
+    stream.state.subscribe((state) => {
+      states.push(state);
+      if (state === 'polling') resolve();
+    });
+  });
+  const later = Date.now() + 1000;
+  const tell = (other: number, openedAt: number | null): void => others.postMessage({ page: other, openedAt });
+  for (const other of [1, 2, 3, 1, 2, 3]) tell(other, later);
+  tell(4, 0); // it was there before
+  tell(3, null);
+  tell(5, later);
+  assert.equal(stream.state.value, 'live');
+  tell(6, later);
+  await polls;
+  page.dispatchEvent(new Event('focus'));
+  assert.equal(page.opened.at(-1)?.url, '/events?job=7&after=7');
+  page.opened.at(-1)?.dispatchEvent(new Event('open'));
+  assert.deepEqual(states, ['live', 'polling', 'lost', 'live']);
+  stream.close();
 });

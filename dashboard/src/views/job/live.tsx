@@ -1,12 +1,13 @@
 // Whether what is shown is what is: the state of the event stream.
 import type { JSX } from 'preact';
-import type { StreamState } from '../../api/stream.ts';
+import { pollMs, type StreamState } from '../../api/stream.ts';
 
 const words: Record<StreamState, string> = {
   connecting: 'connecting…',
   live: 'live',
   lost: 'connection lost, trying again…',
   resting: 'paused while nobody looks',
+  polling: `every ${pollMs / 1000} s: many windows are open`,
   over: '',
 };
 
