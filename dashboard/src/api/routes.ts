@@ -126,6 +126,7 @@ export async function newestEvent(): Promise<number> {
 }
 
 export const serverEventsPath = '/v1/events/stream';
+export const jobLogPath = (job: string): string => `${serverEventsPath}?job=${segment(job)}`;
 export const eventsPath = (job: string): string => `${jobPath(job)}/events`;
 
 // A document: its text, and the folder on the server that its relative paths begin at; or what is changed of that of the job

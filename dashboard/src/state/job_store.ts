@@ -110,10 +110,9 @@ export class JobStore {
 
   // Gives whether the stream is there, once it is; nothing when there is none to wait for.
   private listen(job: Job): Promise<boolean> | null {
-    if (!transport.live || ended(job) || this.events || this.closed) {
-      if (!this.events) this.stream.value = 'over';
-      return null;
-    }
+    if (this.closed) return null;
+    if (!transport.live || ended(job)) this.over();
+    if (this.events || !transport.live) return null;
     const whenLoaded = (tell: () => void): void => {
       if (this.early) this.early.push(tell);
       else tell();
@@ -146,12 +145,23 @@ export class JobStore {
     });
   }
 
+  // Of a job that has ended nothing is told any more but that it is deleted.
+  private over(): void {
+    if (this.stream.peek() === 'over') return;
+    this.events?.close();
+    this.stream.value = 'over';
+    if (!transport.live) return;
+    const look = (): void => void this.lookWhetherGone();
+    this.events = new EventStream(api.jobLogPath(this.key), { events: { event: look }, missed: look });
+    this.events.state.subscribe((state) => { if (state === 'live') look(); });
+  }
+
   private async lookWhetherGone(): Promise<void> {
     try {
       await api.getJob(this.key);
     } catch (error) {
       if (!(error instanceof ApiError) || error.ofTheServer || this.closed) return;
-      this.fault.value = error;
+      this.fault.value = error.status === 404 ? new ApiError(404, error.code, `the job ${this.name} is not there any more: it was deleted`, []) : error;
       this.events?.close();
     }
   }
@@ -169,8 +179,7 @@ export class JobStore {
     if (before) this.job.value = { ...before, ...job };
     this.trials.value?.settle(job.resource_spent, job.training_seconds);
     if (!ended(job)) return this.refreshSummary();
-    this.events?.close();
-    this.stream.value = 'over';
+    this.over();
     this.reload(); // of what came fast not each value was told
   }
 

@@ -446,16 +446,20 @@ test('a page that saw a job to its end has the curves that another has which com
   anew.trainer.resume = 'restart'; // each rung is a training of its own, whose values are others
   await server.call('POST', '/v1/jobs', anew);
   await open('#/jobs/anew/curves');
-  const values = async () => {
-    await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
-    await page.waitForLoadState('networkidle');
-    await page.getByRole('button', { name: 'Save Learning curves' }).click();
-    await page.getByRole('button', { name: 'Show as a table' }).click();
-    return page.getByRole('region', { name: 'Learning curves, as a table' }).innerText();
+  const table = async (one) => {
+    await one.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+    await one.getByRole('button', { name: 'Save Learning curves' }).click();
+    await one.getByRole('button', { name: 'Show as a table' }).click();
+    await one.getByRole('region', { name: 'Learning curves, as a table' }).getByRole('row').nth(1).waitFor();
+    return one.getByRole('region', { name: 'Learning curves, as a table' });
   };
-  const seen = await values();
-  await page.reload();
-  assert.equal(seen, await values());
+  const seen = await table(page);
+  const other = await openPage(browser, server);
+  await other.page.goto(other.at('#/jobs/anew/curves'));
+  const text = await (await table(other.page)).innerText();
+  await page.waitForFunction(([region, expected]) => region.innerText === expected, [await seen.elementHandle(), text]);
+  assert.deepEqual(other.faults, []);
+  await other.page.context().close();
   noFaults();
 });
 
@@ -591,6 +595,17 @@ test('a job is stopped, and deleted only with its name typed', async () => {
   noFaults();
 });
 
+test('the page of a job that is deleted elsewhere says so, also when it has ended', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('elsewhere', { limits: { max_trials: 1 } }));
+  await server.waitForEnd('elsewhere');
+  const listening = page.waitForResponse(/\/v1\/events\/stream\?job=/);
+  await open('#/jobs/elsewhere');
+  await listening;
+  await server.call('DELETE', '/v1/jobs/elsewhere');
+  await page.getByRole('alert').filter({ hasText: 'the job elsewhere is not there any more: it was deleted' }).waitFor();
+  noFaults();
+});
+
 test('many windows beside each other all follow a job, though a browser opens few connections', async () => {
   await server.call('POST', '/v1/jobs', commandJob('beside', { pause: 0.3, limits: { max_trials: 300 } }));
   const context = await browser.newContext();
@@ -604,6 +619,7 @@ test('many windows beside each other all follow a job, though a browser opens fe
   await server.call('POST', '/v1/jobs/beside/stop');
   for (const one of pages) {
     await one.locator('.page-head .state', { hasText: 'stopped' }).waitFor();
+    await one.getByTestId('live').waitFor({ state: 'detached' });
   }
   await context.close();
   noFaults();
