@@ -5,7 +5,7 @@ import { transposed } from '../data/surface.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, JobDocument, Plan, RuleOfJob, RuleStatus, Summary, Surface, TensorBeside, TensorEntry, Tensors, TensorSeries, Trial, TrialFiles, Worker,
+  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, JobDocument, Plan, RuleOfJob, RuleStatus, ServerEvent, Summary, Surface, TensorBeside, TensorEntry, Tensors, TensorSeries, Trial, TrialFiles, Worker,
 } from './shapes.ts';
 
 // As `tuneband report` writes what it recorded: all but letters, digits and -._~ is encoded.
@@ -123,6 +123,12 @@ export const listFiles = (job: string, trial: number): Promise<TrialFiles> => ge
 export const filePath = (job: string, trial: number, path: string): string => `${trialPath(job, trial)}/file?path=${segment(path)}`;
 export async function newestEvent(): Promise<number> {
   return (await getJson<{ newest: number }>('/v1/events?limit=1')).newest;
+}
+
+// Milliseconds; null: nothing has happened yet, or the first is not kept any more.
+export async function firstEventAt(): Promise<number | null> {
+  const [oldest] = (await getJson<{ events: ServerEvent[] }>('/v1/events?limit=1')).events;
+  return oldest?.id === 1 ? Date.parse(oldest.at) : null;
 }
 
 export const serverEventsPath = '/v1/events/stream';

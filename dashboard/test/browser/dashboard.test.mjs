@@ -254,16 +254,17 @@ test('home shows of each job its best so far as a line, how far it is, and what 
 });
 
 test('all workers over all jobs: bars lead to trials, and it is told why nothing ran', async () => {
-  await open('#/workers');
+  const job = await server.call('GET', '/v1/jobs/example');
+  const [from, until] = [Date.parse(job.created_at), Date.parse(job.ended_at)];
+  const openTime = (begin, end) => open(`#/workers?from=${new Date(begin).toISOString()}&until=${new Date(end).toISOString()}`);
+  await openTime(from - 3_600_000, until);
   await drawn();
   const why = page.getByRole('region', { name: 'When nothing ran, with reasons' });
   await why.getByText(/No worker was there: local-\d came at/).waitFor();
   const plot = page.getByRole('img', { name: /^All workers over time/ });
   assert.match(await plot.getAttribute('aria-label'), /on 2 workers/);
   await expectAccessible('workers');
-  const job = await server.call('GET', '/v1/jobs/example');
-  const [from, until] = [Date.parse(job.created_at), Date.parse(job.ended_at)];
-  await open(`#/workers?from=${new Date(from).toISOString()}&until=${new Date(until).toISOString()}`);
+  await openTime(from, until);
   await page.getByRole('link', { name: 'example' }).waitFor();
   await drawn();
   await plot.focus(); // without a mouse
@@ -285,6 +286,15 @@ test('all workers over all jobs: bars lead to trials, and it is told why nothing
   await page.getByRole('button', { name: 'Until now' }).waitFor();
   const swept = await page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('from'));
   assert.ok(Date.parse(swept) > from + 0.2 * (until - from), swept);
+  noFaults();
+});
+
+test('the last hour of a server that is younger begins with it', async () => {
+  const first = Date.parse((await server.call('GET', '/v1/events?limit=1')).events[0].at);
+  const asked = page.waitForRequest(/\/v1\/workers\/timeline/);
+  await open('#/workers');
+  const from = Date.parse(new URL((await asked).url()).searchParams.get('from'));
+  assert.ok(Math.abs(from - first) < 60_000, `from ${from}, the server from ${first}`); // a minute is shown in any case
   noFaults();
 });
 

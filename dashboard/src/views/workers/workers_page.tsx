@@ -48,13 +48,17 @@ function Timeline({ store }: { store: ServerStore }): JSX.Element {
   const window = chosenWindow();
   const span = spanMs[chosenOption('span', spans)] ?? spanMs['hour'] as number;
   // What is chosen lies still; the last hour goes on with what happens.
-  const loaded = useLoaded(() => {
-    const now = serverNow();
-    return api.getWorkersTimeline(window ?? [now - span, now]);
-  }, [window?.join() ?? '', span], { on: window ? 0 : store.heard.value, restMs });
+  const loaded = useLoaded(async () => api.getWorkersTimeline(window ?? await untilNow(span)), [window?.join() ?? '', span], { on: window ? 0 : store.heard.value, restMs });
   const { value, fault } = loaded.value;
   if (fault) return <><FaultNotice fault={fault} />{window && <TimeWindow shown={window} whole="Until now" />}</>;
   return value ? <TimelinePlot timeline={value} following={!window} /> : <p class="muted">Loading…</p>;
+}
+
+// As far back as anything has happened, and a minute at least.
+async function untilNow(ms: number): Promise<api.Window> {
+  const first = await api.firstEventAt();
+  const now = serverNow();
+  return [Math.max(now - ms, Math.min(first ?? -Infinity, now - minuteMs)), now];
 }
 
 function TimelinePlot({ timeline, following }: { timeline: WorkersTimeline; following: boolean }): JSX.Element {
