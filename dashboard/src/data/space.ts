@@ -62,8 +62,22 @@ function roundedFor({ scale }: Parameter, value: number): number {
   return scale === 'reverse_log' ? Number((1 - Number((1 - value).toPrecision(2))).toPrecision(12)) : Number(value.toPrecision(3));
 }
 
+const nearEnd = 0.05; // of an axis: a text there would touch that of the end
+
+// Of a log scale over several powers of ten, these between its ends; [] of any other.
+function powersOfTen(parameter: Parameter, most: number): number[] {
+  const { scale, min, max } = parameter;
+  if (scale !== 'log' || max / min < 100) return [];
+  const [first, last] = [Math.ceil(Math.log10(min)), Math.floor(Math.log10(max))];
+  const every = Math.ceil((last - first + 1) / (most - 2));
+  const powers = Array.from({ length: Math.floor((last - first) / every) + 1 }, (_, index) => Number(`1e${first + index * every}`));
+  return [min, ...powers.filter((power) => Math.abs(placeOf(parameter, power) - 0.5) < 0.5 - nearEnd), max];
+}
+
 // Places for about `count` + 1 ticks, and what they are called: whole numbers stand where they are.
 export function ticksOf(parameter: Parameter, count: number, most: number): { place: number; text: string }[] {
+  const powers = powersOfTen(parameter, most);
+  if (powers.length > 0) return powers.map((value) => ({ text: formatValue(Number(value.toPrecision(3))), place: placeOf(parameter, value) }));
   const steps = parameter.scale === 'categories' ? Math.max(1, parameter.values.length - 1) : count;
   const every = Math.max(1, Math.ceil((steps + 1) / most));
   const ticks = new Map<string, number>();

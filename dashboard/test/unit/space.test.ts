@@ -28,6 +28,15 @@ test('whole numbers have whole ticks, each once', () => {
   assert.deepEqual(ticksOf(parameter({ integer: true, min: 1, max: 3 }), 4, 8).map((tick) => tick.text), ['1', '2', '3']);
 });
 
+test('a log axis over several powers of ten has its ticks there, and at its ends', () => {
+  const texts = (min: number, max: number, most = 8): string[] => ticksOf(parameter({ scale: 'log', min, max }), 4, most).map((tick) => tick.text);
+  assert.deepEqual(texts(0.001, 1), ['0.001', '0.01', '0.1', '1']);
+  assert.deepEqual(texts(0.003, 9), ['0.003', '0.01', '0.1', '1', '9']);
+  assert.deepEqual(texts(0.0009, 1.1), ['0.0009', '0.01', '0.1', '1.1'], 'one that would touch an end is left out');
+  assert.equal(texts(1e-12, 1).length, 5);
+  assert.deepEqual(texts(1, 10), ['1', '1.78', '3.16', '5.62', '10']);
+});
+
 test('an axis that is fine near 1 has a tick at its end', () => {
   const ticks = ticksOf(parameter({ scale: 'reverse_log', min: 0.5, max: 0.9999 }), 4, 8);
   assert.deepEqual(ticks.map((tick) => tick.text), ['0.5', '0.941', '0.9929', '0.99916', '0.9999']);
