@@ -7,8 +7,10 @@ function joined(parts: string[]): string {
   return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 }
 
+const oneOf = (name: string): string => name.replace(/s$/, '');
+
 export function units(resource: number, name: string): string {
-  return `${resource} ${resource === 1 ? name.replace(/s$/, '') : name}`;
+  return `${resource} ${resource === 1 ? oneOf(name) : name}`;
 }
 
 // How far the best trial's training came, and which of its rounds counts.
@@ -16,7 +18,7 @@ export function trainingOf(best: Trial, job: Job): string {
   const trained = trainedFor(best);
   const share = trained < job.max_resource ? ` of ${job.max_resource}` : '';
   const itsJobEnded = trained < best.objective_resource ? ', when its job ended' : '';
-  const kept = best.kept_resource > 0 && best.kept_resource !== trained ? ` (the value and the model are of ${best.kept_resource}, its best)` : '';
+  const kept = best.kept_resource > 0 && best.kept_resource !== trained ? ` (the value and the model are of ${oneOf(job.resource_name)} ${best.kept_resource}, its best)` : '';
   const none = share !== '' && itsJobEnded === '' && job.trials.completed === 0;
   const nobody = !none ? '' : job.ended_at === null ? ': no trial has come to the end yet' : ': no trial came to the end';
   return `${units(trained, job.resource_name)}${share}${itsJobEnded}${kept}${nobody}`;

@@ -19,7 +19,8 @@ export function barsScene(bars: readonly Bar[]): MakeScene {
   return ({ width, height, palette }) => {
     const names = Math.min(190, width * 0.35);
     const box: Box = { left: names, top: 4, right: width - 66, bottom: height - foot };
-    const most = Math.max(0.05, ...bars.map((bar) => bar.share + bar.deviation));
+    const upTo = (bar: Bar): number => Math.min(1, bar.share + bar.deviation); // no share is above the whole
+    const most = Math.max(0.05, ...bars.map(upTo));
     const x = makeScale('linear', [0, most], [box.left, box.right]);
     return {
       draw(pen) {
@@ -35,7 +36,7 @@ export function barsScene(bars: readonly Bar[]): MakeScene {
           pen.globalAlpha = bar.faint ? 0.45 : 1;
           pen.fillRect(box.left, middle - 7, Math.max(1, x(bar.share) - box.left), 14);
           pen.globalAlpha = 1;
-          const [from, to] = [x(Math.max(0, bar.share - bar.deviation)), x(bar.share + bar.deviation)];
+          const [from, to] = [x(Math.max(0, bar.share - bar.deviation)), x(upTo(bar))];
           pen.strokeStyle = palette.text;
           pen.lineWidth = 1.2;
           pen.beginPath();

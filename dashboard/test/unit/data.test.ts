@@ -96,11 +96,11 @@ test('the best trial is told with how far its training came, and with which of i
   assert.equal(told({}), '27 rounds of 81: no trial has come to the end yet');
   assert.equal(told({}, 1), '27 rounds of 81');
   assert.equal(told({}, 0, '2026-03-01T12:00:00.000Z'), '27 rounds of 81: no trial came to the end');
-  assert.equal(told({ kept_resource: 20 }), '27 rounds of 81 (the value and the model are of 20, its best): no trial has come to the end yet');
+  assert.equal(told({ kept_resource: 20 }), '27 rounds of 81 (the value and the model are of round 20, its best): no trial has come to the end yet');
   assert.equal(told({ kept_resource: 27 }, 1), '27 rounds of 81');
-  assert.equal(told({ state: 'completed', resource: 81, until_resource: 81, objective_resource: 81, kept_resource: 80 }, 1), '81 rounds (the value and the model are of 80, its best)');
+  assert.equal(told({ state: 'completed', resource: 81, until_resource: 81, objective_resource: 81, kept_resource: 80 }, 1), '81 rounds (the value and the model are of round 80, its best)');
   assert.equal(told({ state: 'cancelled', resource: 30, until_resource: 81, objective_resource: 81, kept_resource: 30 }), '30 rounds of 81, when its job ended');
-  assert.equal(told({ state: 'cancelled', resource: 30, until_resource: 81, kept_resource: 9 }, 1), '27 rounds of 81 (the value and the model are of 9, its best)', 'on its way to 81, of which nothing counts');
+  assert.equal(told({ state: 'cancelled', resource: 30, until_resource: 81, kept_resource: 9 }, 1), '27 rounds of 81 (the value and the model are of round 9, its best)', 'on its way to 81, of which nothing counts');
 });
 
 const toldAt = (at: number): Told => ({ at, resource: 10 * at, workerSeconds: at });

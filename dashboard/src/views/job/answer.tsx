@@ -40,7 +40,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
       : ended(job) ? 'The job ended before any trial had a value.' : `The first ${job.resource_name} are under way.`;
     return (
       <section class="card best-card" aria-label="Best trial">
-        <h2>Best so far</h2>
+        <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
         <p class="big muted">{ended(job) ? 'No value' : 'No value yet'}</p>
         <p class="muted">{why}</p>
       </section>
@@ -191,7 +191,7 @@ export function Warnings({ store }: { store: JobStore }): JSX.Element | null {
       {summary.failures.map((failure) => (
         <div class="notice bad">
           <p>
-            <b>{formatCount(failure.trials, 'trial')} failed: {failure.exit_class.replaceAll('_', ' ')}.</b> {failure.message}{' '}
+            <b>{formatCount(failure.trials, 'trial')} failed, {failure.exit_class.replaceAll('_', ' ')}:</b> {failure.message}{' '}
             <a href={hrefOf(['jobs', store.name, 'trials', failure.example])}>trial {failure.example}</a>
           </p>
           {failure.advice !== '' && <p>{failure.advice}</p>}
