@@ -94,7 +94,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
       note={
         <>
           {series.map((one, index) => <span class="legend"><span class={`swatch series-${index + 1}`} /> {one.name}</span>)}
-          {' '}Thick: at the most resource, or what trials keep; dotted: at any rung.
+          <br />Thick: at the most resource, or what trials keep; dotted: at any rung.
           {!alike && <b> These jobs have other objectives: their values cannot be compared.</b>}
           {axis === 'resource' && !sameResource && <b> They count other resources: what they spent cannot be compared.</b>}
         </>
@@ -138,7 +138,7 @@ function Documents({ jobs }: { jobs: readonly JobDetail[] }): JSX.Element {
       <h3>What differs in their documents</h3>
       {found.length === 0 ? <p class="muted">Nothing but the name.</p> : (
         <div class="scroll" tabIndex={0} role="region" aria-label="Differences of the documents">
-          <table class="plain">
+          <table class="plain differences">
             <thead><tr><th scope="col">field</th>{jobs.map((job) => <th scope="col">{job.name}</th>)}</tr></thead>
             <tbody>
               {found.map(({ path, values }) => (
