@@ -357,7 +357,8 @@ TEST(EnsembleOrders, AreReadStrictly) {
   EXPECT_FALSE(order->refit);
   const auto refit =
       read_ensemble_order(R"({"job": {}, "output": "o", "refit": true, "models": [{"trial": 3, "value": 0.5, "file": "a",
-    "configuration": {"eta": 0.5}, "training": {"seed": 18446744073709551615, "rounds": 9, "max_rounds": 81, "kept_rounds": 7}}]})");
+    "configuration": {"eta": 0.5},
+    "training": {"seed": 18446744073709551615, "rounds": 9, "max_rounds": 81, "kept_rounds": 7}}]})");
   ASSERT_TRUE(refit) << describe(refit.error());
   EXPECT_TRUE(refit->refit);
   const auto& training = refit->models[0].training;

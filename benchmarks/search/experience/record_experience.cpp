@@ -37,7 +37,7 @@ std::string lines_of(std::size_t index, const Arguments& arguments) {
     const Configuration configuration = sampler.suggest(i, History());
     std::string line = fmt::format("{},", index) + configuration_cells(dataset, configuration) + std::to_string(rounds);
     for (const std::int64_t length : {rounds, rounds / 3, rounds / 9}) {
-      const auto curve = train(dataset, matrices, configuration, static_cast<std::size_t>(i), length, rounds);
+      const auto curve = train(dataset, matrices, {configuration, static_cast<std::size_t>(i), length, rounds});
       const double value = best_of(curve, length, maximize).validation;
       line += fmt::format(",{:.5g}", maximize ? -value : value);
     }
