@@ -26,6 +26,9 @@ std::string weights_text(const Json& members) {
 
 bool is_refit(const Json& description) { return member(description, "refit") == true; }
 
+// Afterwards no validation row is left that they have not seen.
+std::string when_measured(const Json& description) { return is_refit(description) ? " before the refit" : ""; }
+
 std::string whose_models(const Json& description) {
   const Json& members = member(description, "members");
   if (members.size() == 1) {
@@ -50,7 +53,7 @@ void print_joined(Console& console, const JoinedReport& joined, const std::strin
   }
   const std::string what =
       whose_models(description) + ", " + (is_refit(description) ? "trained once more on all rows, " : "") + trees_in(description);
-  console.field("joined", measured ? value("value") + "  " + what : what);
+  console.field("joined", measured ? value("value") + when_measured(description) + "  " + what : what);
   if (tested)
     console.field("",
                   fmt::format("{} on the test rows; the best trial alone {}", value("test_value"), value("test_value_of_best")));
@@ -65,9 +68,8 @@ void print_joined_alone(Console& console, const JoinedReport& joined) {
     const auto value = [&](const std::string& name) { return value_in(description, name, console.precision()); };
     return fmt::format("{}  {}; the best trial alone {}", value(field), what, value(field + "_of_best"));
   };
-  const std::string before = is_refit(description) ? " before the refit" : "";
   console.field("value", description.contains("value")
-                             ? beside_best("value", text_of(description, "metric") + before)
+                             ? beside_best("value", text_of(description, "metric") + when_measured(description))
                              : "not known: with folds no rows are left that none of the models was trained on");
   if (description.contains("test_value"))
     console.field("test", beside_best("test_value", "on the test rows, which no trial saw"));

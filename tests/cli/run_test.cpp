@@ -542,6 +542,7 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_NE(on_all_rows.at("test_value"), reply.at("test_value")) << "another model";
   Child best_alone = start({"ensemble", "trees", "--refit", "--models", "1", "--data-dir", "kept"});
   EXPECT_EQ(best_alone.wait(), 0);
+  EXPECT_NE(best_alone.said().find("validation-logloss before the refit; "), std::string::npos) << best_alone.said();
   EXPECT_NE(best_alone.said().find("trained once more"), std::string::npos) << best_alone.said();
   const std::string of_folds = run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
   EXPECT_NE(of_folds.find("\njoined model\t"), std::string::npos) << of_folds;
