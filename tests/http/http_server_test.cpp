@@ -149,6 +149,8 @@ struct LateAnswer {
       waiting.set_value(respond);
     };
   }
+  // Once. Dropped on the loop thread, as long as there is one.
+  Respond answer() { return waiting.get_future().get(); }
   bool is_gone() { return gone.get_future().wait_for(kAnswerPatience) == std::future_status::ready; }
 
   std::promise<Respond> waiting;
@@ -167,7 +169,7 @@ TEST(HttpServerTest, AClientThatHasClosedItsSendingSideIsAskedWhetherItWaitsAndA
   ServedLoop served({.ask_ms = 1}, late.handler());
   RawClient client = client_that_sends_no_more(served, "1.1");
   EXPECT_EQ(client.receive_head().status, 100);
-  served.run([&] { late.waiting.get_future().get()->reply(text_reply("late")); });
+  served.run([&] { late.answer()->reply(text_reply("late")); });
   EXPECT_EQ(client.receive().body, "late");
   EXPECT_TRUE(client.closed_by_server());
 }
@@ -177,6 +179,7 @@ TEST(HttpServerTest, AClientThatHasClosedBothSidesIsKnownToBeGone) {
   ServedLoop served({.ask_ms = 1}, late.handler());
   client_that_sends_no_more(served, "1.1");
   EXPECT_TRUE(late.is_gone());
+  served.run([&] { late.answer(); });
 }
 
 TEST(HttpServerTest, AClientOfHttp10IsNotAskedWhatItWouldNotUnderstand) {
@@ -185,10 +188,11 @@ TEST(HttpServerTest, AClientOfHttp10IsNotAskedWhatItWouldNotUnderstand) {
   ServedLoop served({.ask_ms = 1}, late.handler());
   ServedLoop beside({.ask_ms = 1}, asked.handler());
   RawClient client = client_that_sends_no_more(served, "1.0");
-  const Respond respond = late.waiting.get_future().get();
+  const Respond respond = late.answer();
   EXPECT_EQ(client_that_sends_no_more(beside, "1.1").receive_head().status, 100) << "by then it would have been, too";
   served.run([&] { respond->reply(text_reply("late")); });
   EXPECT_EQ(client.receive().body, "late");
+  beside.run([&] { asked.answer(); });
 }
 
 TEST(HttpServerTest, AStreamGoesOnToAClientThatHasClosedItsSendingSideUntilItIsGone) {
