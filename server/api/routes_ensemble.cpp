@@ -66,8 +66,8 @@ Result<Models> models_of(Reader& reader, JobId job, const Reader::ModelPath& mod
   if (!trials) return trials.error();
   Models models;
   const auto add = [&](const views::Trial& trial) {
-    auto model = model_of(trial, **parsed, model_path, wanted);
-    if (model && models.list.size() < wanted.models) models.list.push_back(std::move(*model));
+    if (models.list.size() >= wanted.models) return;
+    if (auto model = model_of(trial, **parsed, model_path, wanted)) models.list.push_back(std::move(*model));
   };
   const auto best = reader.best(job, model_path, read_wall_clock());
   const bool best_is_one = best && std::ranges::count(query.states, best->trial.row.state) > 0;

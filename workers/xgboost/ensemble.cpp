@@ -202,15 +202,17 @@ struct AllRows {
 };
 
 // Of each of the models what it is when it is trained once more.
-Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, const AllRows& rows) {
+Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, AllRows rows) {
   const auto matrix = XgboostMatrix::create(rows.table);
   if (!matrix) return matrix.error();
+  const std::size_t features = rows.table.columns;
+  rows.table = {};  // its memory is needed no more
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   for (std::size_t i = 0; i < members.trials.size(); ++i) {
     const KeptTraining& kept = *members.trials[i]->training;
     auto parameters = parameters_of(spec, kept.training, threads);
-    if (auto placed = place_features(parameters, encoding, rows.table.columns); !placed) return placed.error();
-    auto model = train_anew(*matrix, std::move(parameters), refit_rounds(kept.rounds, rows.trained_on, rows.table.rows()));
+    if (auto placed = place_features(parameters, encoding, features); !placed) return placed.error();
+    auto model = train_anew(*matrix, std::move(parameters), refit_rounds(kept.rounds, rows.trained_on, matrix->rows()));
     if (!model) return model.error();
     members.models[i].bytes = std::move(*model);
   }
@@ -280,7 +282,7 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   const std::string& best = candidates->models.front();
   if (auto added = add_values(reply, "", *validation, best, ensemble->booster); !added) return added.error();
   if (refits) {
-    ensemble = refit(std::move(members), job->spec, tables->encoding, rows_to_refit);
+    ensemble = refit(std::move(members), job->spec, tables->encoding, std::move(rows_to_refit));
     if (!ensemble) return ensemble.error();
     reply["refit"] = true;
   }
