@@ -144,13 +144,18 @@ class Search {
     WorkerId worker;
     Assignment assignment;
     std::int64_t resource = 0;
-    Training training;
     std::shared_ptr<const std::vector<Measured>> curve;
     std::shared_ptr<const BestMargins> margins;
     bool operator<(const Segment& other) const {
       return told_at != other.told_at ? told_at > other.told_at : assignment.epoch > other.assignment.epoch;
     }
   };
+
+  Training training_of(const Assignment& assignment) const {
+    const std::int64_t until = assignment.until_resource;
+    const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
+    return {assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_};
+  }
 
   // What is asked of a worker that goes on it does already.
   void follow(const Outcome& outcome) {
@@ -161,12 +166,9 @@ class Search {
       const Epoch before = std::exchange(desired, reply->assignment ? reply->assignment->epoch : Epoch{});
       if (!reply->assignment || desired == before) continue;
       const Assignment& assignment = *reply->assignment;
-      const std::int64_t until = assignment.until_resource;
-      const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
       auto margins = std::make_shared<BestMargins>();
-      const Training training{assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_};
-      auto curve = train(dataset_, matrices_, training, margins.get());
-      go_on({now_, reply->worker, assignment, assignment.from_resource, training,
+      auto curve = train(dataset_, matrices_, training_of(assignment), margins.get());
+      go_on({now_, reply->worker, assignment, assignment.from_resource,
              std::make_shared<const std::vector<Measured>>(std::move(curve)), std::move(margins)});
     }
   }
@@ -223,7 +225,7 @@ class Search {
     report.observations.push_back({segment.resource, metrics});
     if (ends) {
       note(spent_, best, segment.resource == rounds_);
-      ended_.push_back({spent_, segment.assignment.trial.number, segment.training, best, segment.margins});
+      ended_.push_back({spent_, segment.assignment.trial.number, training_of(segment.assignment), best, segment.margins});
       report.exit = ExitClass::completed;
       if (keeps_best_) report.kept = ReportedObservation{best.round, metrics};
       report.checkpoint_resource = segment.resource;

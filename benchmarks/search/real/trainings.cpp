@@ -56,7 +56,8 @@ workers::XgboostParameters parameters_of(const RealDataset& dataset, const Train
 Matrices::Matrices(const RealDataset& dataset)
     : train(checked(workers::XgboostMatrix::create(dataset.train))),
       validation(checked(workers::XgboostMatrix::create(dataset.validation))),
-      test(checked(workers::XgboostMatrix::create(dataset.test))) {}
+      test(checked(workers::XgboostMatrix::create(dataset.test))),
+      refit(checked(workers::XgboostMatrix::create(workers::all_rows(dataset.train, dataset.validation)))) {}
 
 std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Training& training,
                             BestMargins* margins) {
@@ -79,10 +80,8 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
 
 std::vector<float> refit_test_margins(const RealDataset& dataset, const Matrices& matrices, const Training& training,
                                       std::int64_t rounds) {
-  const workers::Table all = workers::all_rows(dataset.train, dataset.validation);
-  const auto matrix = checked(workers::XgboostMatrix::create(all));
-  const auto again = workers::refit_rounds(rounds, dataset.train.rows(), all.rows());
-  const std::string model = checked(workers::train_anew(matrix, parameters_of(dataset, training), again));
+  const auto again = workers::refit_rounds(rounds, matrices.train.rows(), matrices.refit.rows());
+  const std::string model = checked(workers::train_anew(matrices.refit, parameters_of(dataset, training), again));
   auto booster = checked(workers::XgboostBooster::of_model(model));
   return margins_of(booster, matrices.test);
 }

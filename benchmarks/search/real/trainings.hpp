@@ -19,6 +19,7 @@ struct Matrices {
   workers::XgboostMatrix train;
   workers::XgboostMatrix validation;
   workers::XgboostMatrix test;
+  workers::XgboostMatrix refit;  // the rows of train and validation
 };
 
 struct Measured {
