@@ -16,7 +16,6 @@ export const exampleDocument: JobDocument = {
   name: 'example',
   objective: { metric: 'loss', goal: 'minimize' },
   search_space: { x: { type: 'float', min: -5, max: 10 }, y: { type: 'float', min: 0, max: 15 } },
-  sampler: { type: 'random', seed: 1 },
   trainer: {
     type: 'command',
     argv: ['python3', '-c', program, '{x}', '{y}', '{from_resource}', '{until_resource}', '{checkpoint_dir}'],
@@ -25,6 +24,6 @@ export const exampleDocument: JobDocument = {
     resource_name: 'steps',
     resume: 'checkpoint',
   },
-  scheduler: { type: 'hyperband', min_resource: 1, max_resource: 27, eta: 3 },
+  scheduler: { max_resource: 27 },
   limits: { max_trials: 27 },
 };

@@ -74,8 +74,8 @@ function ChangeButton({ store, job }: { store: JobStore; job: Job }): JSX.Elemen
       {() => (
         <>
           {field('Weight against other jobs', weight, job.weight)}
-          {field('Trials at once', atOnce, job.max_parallel_trials)}
-          {field('Seconds at most, from the submission', seconds, job.max_runtime_seconds)}
+          {field('Max parallel trials', atOnce, job.max_parallel_trials)}
+          {field('Max runtime, seconds from the submission', seconds, job.max_runtime_seconds)}
         </>
       )}
     </Dialog>

@@ -32,7 +32,7 @@ function Field({ document, faults, change, path, label, kind }: FieldProps): JSX
       {Array.isArray(kind) ? (
         <select value={shown} aria-invalid={bad} onChange={(event) => set(event.currentTarget.value)}>
           {!kind.includes(shown) && <option value={shown}>{shown}</option>}
-          {kind.map((option) => <option value={option}>{option === '' ? 'as usual' : option.replaceAll('_', ' ')}</option>)}
+          {kind.map((option) => <option value={option}>{option === '' ? 'default' : option.replaceAll('_', ' ')}</option>)}
         </select>
       ) : (
         <TextInput inputMode={kind === 'number' ? 'decimal' : 'text'} value={shown} aria-invalid={bad} take={set} />
@@ -42,7 +42,7 @@ function Field({ document, faults, change, path, label, kind }: FieldProps): JSX
 }
 
 const schedulers = ['', 'auto', 'hyperband', 'successive_halving', 'asha_promotion', 'asha_stopping', 'asha_delayed', 'async_hyperband', 'median_stopping', 'pasha', 'none'];
-const samplers = ['', 'random', 'sobol', 'grid', 'tpe', 'bohb', 'random_forest', 'gp'];
+const samplers = ['', 'auto', 'random', 'sobol', 'grid', 'tpe', 'bohb', 'random_forest', 'gp'];
 
 export function DocumentForm(props: FormProps): JSX.Element {
   const field = (path: string, label: string, kind: FieldProps['kind']): JSX.Element => <Field {...props} path={path.split('.')} label={label} kind={kind} />;
@@ -59,12 +59,12 @@ export function DocumentForm(props: FormProps): JSX.Element {
         <legend>Search</legend>
         {field('scheduler.type', 'Scheduler', schedulers)}
         {field('sampler.type', 'Sampler', samplers)}
-        {field('scheduler.min_resource', 'Least resource', 'number')}
-        {field('scheduler.max_resource', 'Most resource', 'number')}
-        {field('scheduler.eta', 'eta', 'number')}
-        {field('limits.max_trials', 'Trials', 'number')}
-        {field('limits.max_parallel_trials', 'At once', 'number')}
-        {field('limits.max_runtime_seconds', 'Seconds at most', 'number')}
+        {field('scheduler.min_resource', 'Min resource', 'number')}
+        {field('scheduler.max_resource', 'Max resource', 'number')}
+        {field('scheduler.eta', 'Reduction factor (eta)', 'number')}
+        {field('limits.max_trials', 'Max trials', 'number')}
+        {field('limits.max_parallel_trials', 'Max parallel trials', 'number')}
+        {field('limits.max_runtime_seconds', 'Max runtime, seconds', 'number')}
       </fieldset>
     </>
   );
