@@ -124,10 +124,11 @@ class Server:
     def __init__(self, url="http://127.0.0.1:7070"):
         self.url = url.rstrip("/")
 
-    def submit(self, document, base_dir=None):
+    def submit(self, document, base_dir=None, like=None):
         """Starts a job, of a dict or of a file, which is sent as it is. Relative paths in it begin at `base_dir`: by default the
-        file's directory, of a dict the current one. A Refused names every fault; the same document again is the same job. What
-        the server warned of is in the job's `warnings`, its plan in `plan`."""
+        file's directory, of a dict the current one. `like`: the document has only what is other than in that job's. A Refused
+        names every fault; the same document again is the same job. What the server warned of is in the job's `warnings`, its plan
+        in `plan`."""
         if isinstance(document, dict):
             directory = os.getcwd()
         else:
@@ -135,7 +136,8 @@ class Server:
             with open(document, "rb") as file:
                 document = file.read()
         base_dir = os.path.abspath(base_dir or directory)
-        created = self.request("POST", "/v1/jobs", document, base_dir=base_dir, seconds=_LOOKING_SECONDS)
+        query = {"base_dir": base_dir, "like": like}
+        created = self.request("POST", "/v1/jobs", document, seconds=_LOOKING_SECONDS, **query)
         return Job(self, created["job"]["id"], created)
 
     def job(self, name):
@@ -264,7 +266,10 @@ class Job:
         return list(self.server.pages(self._path("/trials"), "trials", state=state, sort=sort))
 
     def rows(self):
-        """A flat dict a trial, for a table: the number, state, value, resource, seconds of training, and the parameters."""
+        """A flat dict a trial, for a table: the number, state, value, resource, seconds of training, the values of further
+        objectives (`objective.METRIC`), in a job with constraints the `violation`, and the parameters."""
+        info = self.info()
+        further = ["objective." + objective["metric"] for objective in info["more_objectives"]]
         rows = []
         for trial in self.trials():
             kept = trial["kept_value"] is not None
@@ -275,6 +280,9 @@ class Job:
                 "resource": trial["resource"],
                 "training_seconds": trial["training_seconds"],
             }
+            row.update(zip(further, map(_number, trial["more_objectives"])))
+            if info["constraints"]:
+                row["violation"] = _number(trial["violation"])
             for name, value in trial["configuration"].items():
                 row["parameter." + name if name in row else name] = value
             rows.append(row)

@@ -70,8 +70,9 @@ TEST(PythonRows, KeepTheirOwnColumnsWhereAParameterHasTheSameName) {
   EXPECT_EQ(run_python(directory / "rows.py", R"(
 import tuneband
 job = tuneband.Job.__new__(tuneband.Job)
+job.info = lambda: {'more_objectives': [], 'constraints': []}
 job.trials = lambda: [{'number': 3, 'state': 'completed', 'kept_value': None, 'objective': 0.5, 'resource': 9,
-                       'training_seconds': 1, 'configuration': {'value': 'y', 'eta': 0.1}}]
+                       'training_seconds': 1, 'more_objectives': [], 'configuration': {'value': 'y', 'eta': 0.1}}]
 print(job.rows())
 )"),
             "[{'trial': 3, 'state': 'completed', 'value': 0.5, 'resource': 9, 'training_seconds': 1, 'parameter.value': 'y', "
@@ -247,6 +248,30 @@ for comes_at in 0.5, 9:
     print(Comes(Trial(comes_at)).run(wait_seconds=3), d.time.now, asked)
 )"),
             "2 0.5 [1, 2, 2]\nNone 5.0 [1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3]\n");
+}
+
+TEST_F(PythonClient, AJobLikeAnotherIsSubmittedByWhatIsOtherInIt) {
+  EXPECT_EQ(python("server.submit('" + (directory_ / "job.json") + R"(').wait()
+more = server.submit({'name': 'more', 'limits': {'max_trials': 2}, 'warm_start': ['of-python']}, like='of-python')
+print(more.wait()['state'], len(more.rows()))
+)"),
+            "completed 2\n");
+}
+
+TEST_F(PythonClient, RowsHaveFurtherObjectivesAndWhatViolatesConstraints) {
+  EXPECT_EQ(python(R"(
+script = 'import sys; print(\'{"loss": 1, "latency": %s, "size": 6}\' % ("2" if int(sys.argv[1]) else "Infinity"))'
+job = server.submit({
+    'name': 'several', 'search_space': {'x': {'type': 'float', 'min': 0, 'max': 1}},
+    'objectives': [{'metric': 'loss', 'goal': 'minimize', 'constraints': [{'metric': 'size', 'max': 4}]},
+                   {'metric': 'latency', 'goal': 'minimize'}],
+    'trainer': {'type': 'command', 'argv': ['/usr/bin/python3', '-c', script.replace('{', '{{').replace('}', '}}'), '{trial}']},
+    'scheduler': {'type': 'none', 'max_resource': 1}, 'limits': {'max_trials': 2}})
+job.wait()
+for row in job.rows():
+    print(row['value'], row['objective.latency'], row['violation'])
+)"),
+            "1 inf 0.5\n1 2.0 0.5\n");
 }
 
 TEST_F(PythonClient, SaysEveryFaultOfADocument) {
