@@ -7,14 +7,21 @@
     job.best()["trial"]["configuration"]
     pandas.DataFrame(job.rows())                # a row a trial
     xgboost.Booster(model_file=bytearray(job.model()))
+    for trial in server.study({...}):           # trained here, in a loop of one's own
+        trial.tell(trained(**trial.configuration))
 
 What the server answers is handed on as it is (docs/api.md has the shapes).
 """
 
+import hashlib
 import http.client
 import json
 import os
 import reprlib
+import shutil
+import socket
+import sys
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -29,7 +36,8 @@ _LOOKING_SECONDS = 120  # at data files, before a submission is answered
 _JOINING_SECONDS = 4000  # of models: the server takes an hour at most
 _REFIT_SECONDS = 25 * 3600  # and a day where they are trained once more
 _PAGE = 1000
-
+_MEETING_SECONDS = 5  # between two processes of one machine
+_ASKING_SECONDS = 0.05  # between two looks for a trial that waits
 
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -139,6 +147,14 @@ class Server:
         query = {"base_dir": base_dir, "like": like}
         created = self.request("POST", "/v1/jobs", document, seconds=_LOOKING_SECONDS, **query)
         return Job(self, created["job"]["id"], created)
+
+    def study(self, document, base_dir=None):
+        """A job whose trials this program trains: a document without a trainer, which is submitted, or the name of a study that
+        is there, also of another program on this machine."""
+        if isinstance(document, str):
+            return Study(self.job(document))
+        trainer = {"type": "command", "argv": _asking(self.url, document.get("name"))}
+        return Study(self.submit({**document, "trainer": {**trainer, **document.get("trainer", {})}}, base_dir))
 
     def job(self, name):
         """By its name or its number."""
@@ -340,3 +356,221 @@ class Job:
 
     def _bytes(self, page, **query):
         return self.server.read("GET", self._path(page), **query)
+
+
+class Study:
+    """A job whose trials are trained where they are asked for, in this program, also by several of its threads and by other
+    programs. For each trial that is to be trained a worker of this machine starts this file, which waits until somebody asks.
+
+        for trial in server.study({"name": "mine", "objective": ..., "search_space": ..., "scheduler": ...}):
+            trial.tell(trained(trial.configuration))
+    """
+
+    def __init__(self, job):
+        self.job = job
+        spec = job.info()["spec"]
+        argv = spec["trainer"].get("argv", [])
+        if _ASKED not in argv:
+            raise ValueError("%r is no study: its trials are trained by its trainer" % job)
+        self._meeting_place = _unbraced(argv[-1])
+        self._metric = (spec.get("objective") or spec["objectives"][0])["metric"]
+
+    def __repr__(self):
+        return "<study: %r>" % self.job
+
+    def __iter__(self):
+        """Trials until the job has ended. One that the loop's body has not told, and leaves by an exception (or `break`), is
+        handed out again."""
+        for trial in iter(self.ask, None):
+            with trial:
+                yield trial
+
+    def ask(self, seconds=None):
+        """The next trial, waited for; None once the job has ended, TimeoutError after `seconds`."""
+        until = None if seconds is None else time.monotonic() + seconds
+        looked = time.monotonic()
+        while True:
+            for name in _waiting(self._meeting_place):
+                trial = self._met(os.path.join(self._meeting_place, name))
+                if trial is not None:
+                    return trial
+            over = until is not None and time.monotonic() >= until
+            if over or time.monotonic() - looked >= 1:
+                looked = time.monotonic()
+                if self._state() in ENDED:
+                    shutil.rmtree(self._meeting_place, ignore_errors=True)
+                    return None
+            if over:
+                raise TimeoutError("%r has no trial to train after %g s" % (self.job, seconds))
+            time.sleep(_ASKING_SECONDS)
+
+    def _state(self):
+        """A server that is started again meanwhile is waited for for a minute."""
+        until = time.monotonic() + _READ_SECONDS
+        while True:
+            try:
+                return self.job.info()["state"]
+            except (ConnectionError, Refused) as error:
+                if time.monotonic() > until or (isinstance(error, Refused) and error.status not in _STARTING):
+                    raise
+            time.sleep(1)
+
+    def _met(self, path):
+        """The trial of who waits there; None where it is gone or has met somebody else."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(_MEETING_SECONDS)
+        try:
+            connection.connect(path)
+            told = connection.makefile("rb").readline()
+        except ConnectionRefusedError:  # it was killed
+            _remove(path)
+            told = b""
+        except OSError:
+            told = b""
+        if told.endswith(b"\n"):
+            connection.settimeout(None)
+            return StudyTrial(connection, json.loads(told), self._metric)
+        connection.close()
+        return None
+
+
+class StudyTrial:
+    """What is to be trained now: `number` of the trial, its `configuration`, `from_resource` (0, or with "resume": "checkpoint"
+    in the study's trainer what it has come to before), `until_resource`, `max_resource`, `checkpoint_dir`, `seed`."""
+
+    def __init__(self, connection, told, metric):
+        self._connection = connection
+        self._metric = metric
+        for name, value in told.items():
+            setattr(self, name, value)
+
+    def __repr__(self):
+        return "<trial %d: %s>" % (self.number, self.configuration)
+
+    def report(self, resource, value, **metrics):
+        """The objective's value (of several a dict) at a resource. False: no more is wanted of it now, because that is
+        `until_resource` or because the trial was stopped. One that goes on later is asked for again."""
+        values = {**(value if isinstance(value, dict) else {self._metric: value}), **metrics}
+        told = {name: _as_number(name, its) for name, its in values.items()}
+        if self._send("report " + json.dumps({"resource": int(resource), **told})):
+            if resource < self.until_resource:
+                return True
+            self._end(0)
+        return False
+
+    def tell(self, value, **metrics):
+        """The value at `until_resource`."""
+        self.report(self.until_resource, value, **metrics)
+
+    def fail(self, message=""):
+        """The trial has no value. It is tried again once; the second time it has failed, and the message says why."""
+        self._send("say " + json.dumps(str(message)))
+        self._end(1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, where):
+        if kind is None:
+            self._end(0)
+        self._connection.close()
+
+    def _end(self, status):
+        self._send("end %d" % status)
+        self._connection.close()
+
+    def _send(self, line):
+        """Whether there was still somebody who reads it."""
+        try:
+            self._connection.sendall(line.encode() + b"\n")
+        except OSError:
+            return False
+        return True
+
+
+def _as_number(name, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError("%s: expected a number, got %s" % (name, reprlib.repr(value))) from None
+
+
+_FILE = os.path.abspath(__file__)
+_ASKED = "--asked-for-in"
+
+
+def _braced(text):
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _unbraced(text):
+    return text.replace("{{", "{").replace("}}", "}")
+
+
+def _asking(url, name):
+    """The command of a study's trials. Two servers may have jobs of one name. A socket's path has 107 bytes at most."""
+    place = hashlib.sha256(("%s %s" % (url, name)).encode()).hexdigest()[:16]
+    directory = os.path.join(tempfile.gettempdir(), "tuneband-%d-%s" % (os.getuid(), place))
+    return [_braced(sys.executable), _braced(_FILE), _ASKED, _braced(directory)]
+
+
+def _remove(path):
+    try:
+        os.remove(path)
+    except OSError:
+        pass
+
+
+def _own(directory):
+    """Anybody may make it where temporary files are."""
+    if os.stat(directory).st_uid != os.getuid():
+        raise PermissionError("%s is another user's" % directory)
+
+
+def _waiting(directory):
+    """Sockets of trials that wait, those that have waited longest first."""
+    try:
+        names = [name for name in os.listdir(directory) if not name.endswith(".new")]
+    except FileNotFoundError:
+        return []
+    _own(directory)
+    return sorted(names, key=int)
+
+
+def _of_trial(name):
+    return os.environ["TUNEBAND_" + name.upper()]
+
+
+def _be_asked(directory):
+    """As a trial's command: hands the trial out to who asks, prints what it is told, and ends as it is told to. Who asked and
+    went away without a word of the end has not trained it: then it waits for the next."""
+    told = {name: int(_of_trial(name)) for name in ("from_resource", "until_resource", "max_resource", "seed")}
+    told.update(number=int(_of_trial("trial")), checkpoint_dir=_of_trial("checkpoint_dir"))
+    with open(_of_trial("parameters_file"), encoding="utf-8") as file:
+        told["configuration"] = json.load(file)
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    _own(directory)
+    path = os.path.join(directory, _of_trial("epoch"))
+    print("waits until a program asks for it", flush=True)
+    while True:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path + ".new")
+        listener.listen(1)
+        os.rename(path + ".new", path)
+        connection, _ = listener.accept()
+        _remove(path)
+        listener.close()
+        try:
+            connection.sendall(json.dumps(told).encode() + b"\n")
+            for line in connection.makefile("r", encoding="utf-8"):
+                kind, _, rest = line.rstrip("\n").partition(" ")
+                if kind == "end":
+                    return int(rest)
+                print(json.loads(rest) if kind == "say" else rest, flush=True)
+        except OSError:
+            pass
+        connection.close()
+
+
+if __name__ == "__main__" and sys.argv[1:2] == [_ASKED]:
+    sys.exit(_be_asked(sys.argv[2]))

@@ -274,6 +274,133 @@ for row in job.rows():
             "1 inf 0.5\n1 2.0 0.5\n");
 }
 
+// What a loop of a program's own begins with: `more` is what the document has besides.
+std::string study_of(const std::string& more) {
+  return R"(
+import os, tempfile
+tempfile.tempdir = os.path.dirname(os.path.abspath(__file__))
+def document(name='study'):
+    return {'name': name, 'objective': {'metric': 'loss', 'goal': 'minimize'}, )" +
+         more + R"(,
+            'search_space': {'x': {'type': 'float', 'min': -1, 'max': 1}}}
+study = server.study(document())
+print(study.job.warnings)
+)";
+}
+
+constexpr const char* kFullTrainings = "'scheduler': {'type': 'none', 'max_resource': 1}, 'limits': {'max_trials': 4}";
+
+TEST_F(PythonClient, AStudysTrialsAreTrainedByTheLoopThatAsksForThem) {
+  EXPECT_EQ(python(study_of(kFullTrainings) + R"(
+told = {}
+for trial in study:
+    told[trial.number] = trial.configuration['x'] ** 2
+    trial.tell(told[trial.number], accuracy=0.5)
+print(study.ask(), sorted(told))
+rows = study.job.rows()
+print([row['state'] for row in rows], {row['trial']: row['value'] for row in rows} == told)
+print(study.job.request('GET', '/trials/0/observations')['observations'][0]['metrics']['accuracy'])
+print([name for name in os.listdir(tempfile.tempdir) if name.startswith('tuneband-')])
+)"),
+            "[]\nNone [0, 1, 2, 3]\n['completed', 'completed', 'completed', 'completed'] True\n0.5\n[]\n");
+}
+
+TEST_F(PythonClient, AStudysTrialGoesOnFromTheRungThatItCameTo) {
+  EXPECT_EQ(python(study_of("'trainer': {'resume': 'checkpoint'}, 'limits': {'max_trials': 2},"
+                            "'scheduler': {'type': 'successive_halving', 'max_resource': 4, 'eta': 2, 'min_resource': 2}") +
+                   R"(
+went_on = []
+for trial in study:
+    path = os.path.join(trial.checkpoint_dir, 'at')
+    came_to = int(open(path).read()) if os.path.exists(path) else 0
+    wanted = []
+    for epoch in range(trial.from_resource + 1, trial.max_resource + 1):
+        with open(path, 'w') as file: file.write(str(epoch))
+        wanted.append(trial.report(epoch, trial.configuration['x'] + 1 / epoch))
+        if not wanted[-1]:
+            break
+    went_on.append((came_to, trial.from_resource, trial.until_resource, wanted))
+for one in went_on: print(*one)
+)"),
+            "[]\n0 0 2 [True, False]\n0 0 2 [True, False]\n2 2 4 [True, False]\n");
+}
+
+TEST_F(PythonClient, AStudysTrialThatALoopLeavesUntoldIsHandedOutAgain) {
+  EXPECT_EQ(python(study_of(kFullTrainings) + R"(
+seen = []
+try:
+    for trial in study:
+        seen.append((trial.number, trial.configuration))
+        raise KeyboardInterrupt
+except KeyboardInterrupt:
+    pass
+again = server.study('study')
+with again.ask() as trial:
+    seen.append((trial.number, trial.configuration))
+    trial.tell(1)
+for trial in server.study(document()):
+    trial.tell(2)
+print(seen[0] == seen[1], sorted(row['value'] for row in again.job.rows()), again.job.trials()[0]['attempts'])
+)"),
+            "[]\nTrue [1, 2, 2, 2] 1\n");
+}
+
+TEST_F(PythonClient, AStudysTrialFailsWithTheWordsThatItsLoopHasForIt) {
+  const std::string said = python(study_of(kFullTrainings) + R"(
+import numpy
+tries = 0
+for trial in study:
+    if trial.number == 1:
+        tries += 1
+        trial.fail('no memory\nfor x')
+    elif trial.number == 0:
+        for nothing in None, 'low', {'loss': 1, 'size': [1, 2]}:
+            try:
+                trial.tell(nothing)
+            except TypeError as error:
+                print(error)
+        trial.tell(numpy.float32(1), size=numpy.int64(3))
+    elif trial.number == 3:
+        trial.tell(float('nan'))
+trials = study.job.trials()
+print(tries, [trial['state'] for trial in trials], trials[3]['objective'], trials[2]['exit_class'])
+print(trials[1]['message'])
+)");
+  EXPECT_THAT(said,
+              HasSubstr("[]\nloss: expected a number, got None\nloss: expected a number, got 'low'\n"
+                        "size: expected a number, got [1, 2]\n2 ['completed', 'failed', 'failed', 'completed'] nan no_metric\n"));
+  EXPECT_THAT(said, HasSubstr("its last output: waits until a program asks for it | no memory | for x"));
+}
+
+TEST_F(PythonClient, OfAStudysTrialThatIsStoppedNoMoreIsWanted) {
+  EXPECT_EQ(python(study_of("'scheduler': {'type': 'none', 'max_resource': 9}, 'limits': {'max_trials': 2}") + R"(
+import select
+trial = study.ask()
+print(trial.report(1, 0.5))
+try:
+    server.study(document('other')).ask(seconds=0)
+except TimeoutError as error:
+    print(error)
+study.job.stop_trial(trial.number)
+select.select([trial._connection], [], [], 60)
+print(trial.report(2, 0.4), trial.report(9, 0.3))
+study.job.stop()
+while study.ask() is not None:  # one whose command is just being ended
+    pass
+)"),
+            "[]\nTrue\n<job 2 of " + server_.url() + "> has no trial to train after 0 s\nFalse False\n");
+}
+
+TEST_F(PythonClient, AJobWithATrainerOfItsOwnIsNoStudy) {
+  EXPECT_EQ(python("server.submit('" + (directory_ / "job.json") + R"(').stop()
+try:
+    server.study('of-python')
+except ValueError as error:
+    print(str(error).partition('> ')[2])
+)"),
+            "is no study: its trials are trained by its trainer\n");
+}
+
 TEST_F(PythonClient, SaysEveryFaultOfADocument) {
   const std::string said = python(R"(
 try:
