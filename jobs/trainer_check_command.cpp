@@ -37,6 +37,23 @@ std::vector<std::string> placeholders_in(const std::string& text) {
   return names;
 }
 
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A value may be text of any kind, which is why nothing in it is replaced.
+void check_environment(const CommandSpec& spec, const std::vector<std::string>& known, Diagnostics& diagnostics) {
+  for (const auto& [variable, value] : spec.environment) {
+    const std::vector<std::string> names = placeholders_in(value);
+    const auto meant = std::ranges::find_if(names, [&](const std::string& name) { return is_among(known, name); });
+    if (meant == names.end()) continue;
+    const std::string placeholder = "{" + *meant + "}";
+    diagnostics.warning(join_path("trainer.environment", variable),
+                        "`" + placeholder + "` is passed on as it is: it is replaced in argv alone",
+                        "let argv begin with \"env\", \"" + variable + "=" + placeholder + "\"");
+  }
+}
+
 // Each parameter is in the command's environment too, under a name with fewer characters.
 void check_variables(const std::vector<TunedParameter>& tuned, Diagnostics& diagnostics) {
   std::map<std::string, std::string> parameters;
@@ -67,23 +84,24 @@ void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& t
   for (const TunedParameter& parameter : tuned) known.push_back(parameter.name);
   for (std::size_t i = 0; i < spec.argv.size(); ++i) {
     for (const std::string& name : placeholders_in(spec.argv[i])) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (is_among(known, name)) continue;
       const std::string meant = did_you_mean(name, known);
       diagnostics.error(join_path("trainer.argv", i), "`{" + name + "}` is no parameter of the search space",
                         meant.empty() ? "write {{" + name + "}} for the braces themselves" : meant);
     }
   }
+  check_environment(spec, known, diagnostics);
   check_variables(tuned, diagnostics);
   std::vector<std::string> printed;
   for (const MetricPattern& pattern : spec.metrics) printed.push_back(pattern.name);
-  const bool any_name = printed.empty() || std::find(printed.begin(), printed.end(), "") != printed.end();
+  const bool any_name = printed.empty() || is_among(printed, "");
   for (const MetricOfJob& asked : metrics) {
     if (printed.empty() && asked.name == "resource") {
       diagnostics.error(asked.path,
                         "`resource` says how far a training is in the lines of JSON that a command prints, and is no metric",
                         "call the metric otherwise");
     }
-    if (any_name || std::find(printed.begin(), printed.end(), asked.name) != printed.end()) continue;
+    if (any_name || is_among(printed, asked.name)) continue;
     diagnostics.error(asked.path, "`" + asked.name + "` is not among trainer.metrics (" + one_of(printed) + ")",
                       did_you_mean(asked.name, printed));
   }

@@ -957,6 +957,21 @@ TEST(TrainerCheck, NoShellReplacesTheTildeOfAnArgument) {
               ElementsAre(StartsWith("trainer.argv[0]: ")));
 }
 
+TEST(TrainerCheck, APlaceholderInTheEnvironmentIsToldToBeText) {
+  const TunedParameter rate{"rate", true, false, {}, {}, {}};
+  const auto warnings_of = [&](const std::string& value) {
+    const Json command{{"type", "command"}, {"argv", {"train"}}, {"environment", {{"LR", value}, {"MODE", "fast"}}}};
+    EXPECT_THAT(check(command, {rate}, "loss").errors, IsEmpty());
+    return check(command, {rate}, "loss").warnings;
+  };
+  EXPECT_THAT(warnings_of("{rate}"),
+              ElementsAre("trainer.environment.LR: `{rate}` is passed on as it is: it is replaced in argv alone (let argv begin "
+                          "with \"env\", \"LR={rate}\")"));
+  EXPECT_THAT(warnings_of("{host}-{until_resource}"), ElementsAre(HasSubstr("`{until_resource}` is passed on")));
+  for (const char* text : {"{message}", "{{rate}}", R"({"rate": {"rate": 1}})", "rate"})
+    EXPECT_THAT(warnings_of(text), IsEmpty());
+}
+
 TEST(TrainerCheck, TunedParametersSayWhatTheirDomainsTake) {
   Diagnostics diagnostics;
   const Json document = Json::parse(R"({"a": {"type": "float", "min": 0.5, "max": 2}, "b": {"type": "int", "min": 3, "max": 9},
