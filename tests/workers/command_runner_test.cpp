@@ -716,7 +716,19 @@ TEST_F(CommandRunnerTest, SaysWhenACommandEndsBeforeItsResource) {
   EXPECT_EQ(result.exit, "no_metric");
   EXPECT_THAT(result.message, HasSubstr("resource 2, before 3"));
   EXPECT_THAT(result.message, HasSubstr("counts from 0"));
+  EXPECT_THAT(result.message, HasSubstr("or do not name the resource, and each value of the objective is a unit"));
   EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2"));
+}
+
+TEST_F(CommandRunnerTest, APatternThatCountsFromZeroMayBeLeftOut) {
+  script("for i in 0 1 2; do echo \"epoch $i loss $i.5\"; done");
+  order.trainer["metrics"] = {{{"name", "loss"}, {"regex", "loss (\\S+)"}}};
+  order.trainer["resource_regex"] = "epoch ([0-9]+)";
+  EXPECT_THAT(run().message, HasSubstr("or leave out trainer.resource_regex, and each value of the objective is a unit"));
+  reporter.take_seen();
+  order.trainer.erase("resource_regex");
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=0.5", "2: loss=1.5", "3: loss=2.5"));
 }
 
 TEST_F(CommandRunnerTest, TheLastValueOfACommandThatMayEndEarlyCountsWhereItWasToEnd) {

@@ -156,7 +156,9 @@ SegmentResult without_metric(const protocol::AssignmentOrder& order, const Comma
     std::string message = "the command ended by itself at resource " + std::to_string(command.position()) + ", before " +
                           std::to_string(order.until_resource);
     if (command.said_zero()) {
-      message += "; it counts from 0, but a resource is the number of units done: report 1 after the first";
+      const std::string named = spec.resource_regex.empty() ? "do not name the resource" : "leave out trainer.resource_regex";
+      message += "; it counts from 0, but a resource is the number of units done: report 1 after the first, or " + named +
+                 ", and each value of the objective is a unit";
     } else if (spec.resume == ResumeMode::restart) {
       message += "; if it is right to stop there, \"may_end_early\": true in `trainer` lets its last value count";
     }
