@@ -364,6 +364,20 @@ TEST_F(CommandRunnerTest, GoesOnFromItsCheckpointWhenItWasLetGoOf) {
   ASSERT_EQ(run_until(5).exit, "completed");
   EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "5: loss=5"));
   EXPECT_THAT(log_text(), HasSubstr("begin 3 from 3"));
+  EXPECT_THAT(log_text(), Not(HasSubstr("nothing was saved")));
+}
+
+TEST_F(CommandRunnerTest, WhereNoCheckpointWasSavedTheLogSaysWhatToDo) {
+  script("for at in $(seq 5); do echo \"{\\\"loss\\\": $at}\"; done");
+  order.trainer["resume"] = "checkpoint";
+  ASSERT_EQ(run_until(3).exit, "completed");
+  EXPECT_THAT(log_text(), Not(HasSubstr("nothing was saved")));
+  runner->release();
+  order.files_epoch = std::exchange(order.epoch, order.epoch + 1);
+  order.from_resource = 3;
+  ASSERT_EQ(run_until(7).exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("nothing was saved in the checkpoint directory: unless the command has saved at resource 3 "
+                                    "elsewhere, \"resume\" in `trainer` has to be \"restart\"\n"));
 }
 
 TEST_F(CommandRunnerTest, WhereTheCheckpointIsGoneItBeginsFromNothingAndIsToldSo) {

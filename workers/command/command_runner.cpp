@@ -112,6 +112,14 @@ class CommandRunner final : public TrialRunner {
            held_at_ < order.until_resource && (order.files_epoch == files_epoch_ || order.files_epoch == 0);
   }
 
+  // The values of a command that begins anew are taken for those of later units, and it may have its checkpoints elsewhere.
+  static void note_empty_checkpoint(const AssignmentOrder& order, TrialLog& log) {
+    std::error_code error;
+    if (!std::filesystem::is_empty(protocol::checkpoint_dir(order.trial_dir, order.epoch), error) || error) return;
+    log.note("nothing was saved in the checkpoint directory: unless the command has saved at resource " +
+             std::to_string(order.from_resource) + " elsewhere, \"resume\" in `trainer` has to be \"restart\"");
+  }
+
   // Gives the result when it cannot be started. `order` begins where its checkpoint is: at nothing, when that is gone. What is
   // told of it is further, and the command goes on from there.
   std::optional<SegmentResult> start(AssignmentOrder& order, std::vector<protocol::Observation>& told, const CommandSpec& written,
@@ -130,6 +138,8 @@ class CommandRunner final : public TrialRunner {
       log.note("the checkpoint of resource " + std::to_string(order.from_resource) + " is not there any more");
       order.from_resource = reporter.checkpoint_written();
       told.clear();
+    } else if (order.from_resource > 0) {
+      note_empty_checkpoint(order, log);
     }
     AssignmentOrder further = order;
     if (!told.empty()) further.from_resource = told.back().resource;
