@@ -1,7 +1,7 @@
 """Tuneband's server for Python programs and notebooks: docs/python.md. One file; copy it beside the program. Needs nothing else.
 
     import tuneband
-    server = tuneband.Server("http://127.0.0.1:7070")
+    server = tuneband.Server()                  # that of TUNEBAND_SERVER, or of this machine
     job = server.submit("job.json")             # or a dict
     job.wait(lambda info: print(info["trials"], info["best"]))
     job.best()["trial"]["configuration"]
@@ -129,8 +129,9 @@ def _number(value):
 
 
 class Server:
-    def __init__(self, url="http://127.0.0.1:7070"):
-        self.url = url.rstrip("/")
+    def __init__(self, url=None):
+        """By default the one that the command line asks: TUNEBAND_SERVER's, or this machine's."""
+        self.url = (url or os.environ.get("TUNEBAND_SERVER") or "http://127.0.0.1:7070").rstrip("/")
 
     def submit(self, document, base_dir=None, like=None):
         """Starts a job, of a dict or of a file, which is sent as it is. Relative paths in it begin at `base_dir`: by default the
@@ -203,7 +204,8 @@ class Server:
             raise self._unreachable(error) from None
 
     def _unreachable(self, error):
-        return ConnectionError("cannot reach the server at %s: %s" % (self.url, getattr(error, "reason", None) or repr(error)))
+        why = getattr(error, "reason", None) or repr(error)
+        return ConnectionError("cannot reach the server at %s: %s (tuneband-server starts one)" % (self.url, why))
 
 
 class Job:

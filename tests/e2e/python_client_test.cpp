@@ -162,6 +162,18 @@ for circle in document, values:
             "twice[0][0]: expected a value that JSON has, got the list that it is in\n");
 }
 
+TEST(PythonServer, IsThatOfTheCommandLineUnlessOneIsNamed) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "server.py", R"(
+import os, tuneband
+os.environ.pop('TUNEBAND_SERVER', None)
+print(tuneband.Server().url)
+os.environ['TUNEBAND_SERVER'] = 'http://of.all:1/'
+print(tuneband.Server().url, tuneband.Server('http://of.one:2/').url)
+)"),
+            "http://127.0.0.1:7070\nhttp://of.all:1 http://of.one:2\n");
+}
+
 TEST(PythonProxy, IsAskedForOtherHostsAndNeverForLoopback) {
   TemporaryDirectory directory;
   EXPECT_EQ(run_python(directory / "proxy.py", std::string(kBreakingServer) + R"(
@@ -421,6 +433,7 @@ except ConnectionError as error:
   EXPECT_THAT(said, HasSubstr("objective.goal: expected "));
   EXPECT_THAT(said, HasSubstr("\nscheduler.max_resource: "));
   EXPECT_THAT(said, HasSubstr("\n404\ncannot reach the server at http://127.0.0.1:1: "));
+  EXPECT_THAT(said, HasSubstr("(tuneband-server starts one)\n"));
 }
 
 TEST_F(PythonClient, SendsAFileAsItIs) {
