@@ -17,10 +17,9 @@ void check_classes(const std::vector<JobParameter>& parameters, const XgboostObj
   const JobParameter* classes = find_parameter(parameters, "num_class");
   const auto count = classes != nullptr && classes->values.size() == 1 ? parse_number(classes->values[0]) : std::nullopt;
   if (objective.task == XgboostTask::multiclass) {
-    if (classes == nullptr) {
-      diagnostics.error(join_path(kFixedPath, "num_class"), "is missing: " + objective.name + " needs the number of classes");
-    } else if (!count || *count < 2) {
-      diagnostics.error(classes->path, objective.name + " needs one fixed number of classes, 2 or more");
+    if (classes != nullptr && (!count || *count < 2)) {
+      diagnostics.error(classes->path, objective.name + " needs one fixed number of classes, 2 or more",
+                        "leave it out, and the labels tell");
     }
   } else if (classes != nullptr && count != 0.0) {
     diagnostics.error(classes->path, "is for multi:softmax and multi:softprob, not for " + objective.name, "leave it out");
@@ -183,7 +182,7 @@ void check_default_objective(const XgboostSpec& spec, const MetricOfJob& first, 
     diagnostics.warning(join_path(kFixedPath, "objective"),
                         "is not set: XGBoost trains a regression (" + std::string(kXgboostObjectiveDefault) + "), and `" + name +
                             "` is for classes",
-                        of_more ? "set multi:softprob, and num_class" : "set binary:logistic");
+                        of_more ? "set multi:softprob" : "set binary:logistic");
     return;
   }
 }

@@ -341,6 +341,39 @@ TEST_F(DataDoubts, MetricsThatALabelHasNoneOfAreTold) {
   EXPECT_THAT(found("-0.9", "rmsle"), IsEmpty());
 }
 
+TEST_F(DataDoubts, ClassesThatNobodyCountedAreThoseOfTheLabels) {
+  const auto found = [this](const std::vector<std::string>& labels) {
+    return found_in(csv(rows_of(labels)), job("multi:softprob", "validation-mlogloss"));
+  };
+  EXPECT_THAT(found({"a", "b", "c"}), IsEmpty());
+  EXPECT_THAT(found({"0", "1", "2"}), IsEmpty());
+  const std::string mended =
+      "(name the label's column in trainer.data.categorical, so that each number is a class, or set num_class";
+  EXPECT_THAT(found({"1", "2", "3"}),
+              ElementsAre("trainer.data.label: no row has the label 0, and the greatest is 3 " + mended + " to 4)"));
+  EXPECT_THAT(found({"0", "2"}), ElementsAre(HasSubstr("no row has the label 1, and the greatest is 2")));
+  EXPECT_THAT(found({"-1", "0", "1"}),
+              ElementsAre(AllOf(HasSubstr("has the label -1, and multi:softprob needs whole numbers from 0 to 9999"),
+                                HasSubstr("trainer.data.categorical"))));
+  EXPECT_THAT(found({"0", "1", "10000"}), ElementsAre(HasSubstr("has the label 10000, and multi:softprob needs whole numbers")));
+  EXPECT_THAT(found({"0", "0.5", "1"}), ElementsAre(HasSubstr("has labels with fractions")));
+  DataSpec from_one = csv(rows_of({"1", "2", "3"}));
+  from_one.categorical = {"y"};
+  EXPECT_THAT(found_in(from_one, job("multi:softprob", "validation-mlogloss")), IsEmpty());
+  EXPECT_THAT(found_in(libsvm("1 0:1\n2 0:2\n"), job("multi:softprob", "validation-mlogloss")),
+              ElementsAre(HasSubstr("(count the classes from 0, or set num_class to 3)")));
+}
+
+TEST_F(DataDoubts, AClassOfWhichNothingIsLearntIsToldWhereNobodyCountedThem) {
+  DataSpec spec = csv(rows_of({"0", "1", "0", "1"}));
+  spec.validation = dir_.write("valid.csv", rows_of({"0", "1", "2"}));
+  EXPECT_THAT(found_in(spec, job("multi:softprob", "validation-mlogloss")),
+              ElementsAre("warning trainer.data.label: the training data has no row of the class 2, of which nothing is learnt "
+                          "(train with such rows, or leave them out everywhere)"));
+  spec.test = dir_.write("test.csv", rows_of({"3", "1", "2"}));
+  EXPECT_THAT(found_in(spec, job("multi:softprob", "validation-mlogloss")), ElementsAre(HasSubstr("the classes 2, 3")));
+}
+
 TEST_F(DataDoubts, AClassThatNoTextStandsForIsRefused) {
   const DataSpec texts = csv(rows_of({"a", "b", "c", "a", "b", "c"}));
   EXPECT_THAT(found_in(texts, multiclass(3, "validation-mlogloss")), IsEmpty());

@@ -111,7 +111,7 @@ TEST_F(Ensembles, PredictAsTheModelOfATrialDoes) {
   for (const char* encoding : {"numbers", "native"}) {
     trials_.clear();
     const Json data{{"validation", dir_.path("data.csv")}, {"categorical_encoding", encoding}};
-    const auto order = trained({{"data", data}, {"parameters", {{"objective", "multi:softprob"}, {"num_class", 3}}}}, "merror");
+    const auto order = trained({{"data", data}, {"parameters", {{"objective", "multi:softprob"}}}}, "merror");
     const Json reply = joined(order);
     std::istringstream predicted(predictions(order.output, "data.csv"));
     std::istringstream rows(test::made_up_csv(600, 3));
@@ -222,6 +222,18 @@ TEST_F(Ensembles, OfModelsThatAreTrainedOnceMoreKnowTheValidationRowsToo) {
   EXPECT_EQ(reply.at("test_value_of_best"), before.at("test_value_of_best"));
   EXPECT_LT(reply.at("test_value").get<double>(), before.at("test_value").get<double>());
   EXPECT_FALSE(before.contains("refit"));
+}
+
+TEST_F(Ensembles, OfClassesThatNobodyCountedAreTrainedOnceMore) {
+  dir_.write("data.csv", test::made_up_csv(600, 3));
+  const auto predicted = [this](const Json& parameters) {
+    trials_.clear();
+    auto order = trained({{"parameters", parameters}}, "mlogloss");
+    order.refit = true;
+    const Json reply = joined(order);
+    return reply.dump() + predictions(order.output, "data.csv");
+  };
+  EXPECT_TRUE(predicted({{"objective", "multi:softprob"}}) == predicted({{"objective", "multi:softprob"}, {"num_class", 3}}));
 }
 
 // On files of their own, so that the rows of both have an order.

@@ -132,8 +132,8 @@ TEST_F(Predictions, OfMoreClassesAreTheLikeliestAndTheProbabilityOfEach) {
   const std::string rows = with_texts(test::made_up_csv(300, 3), {"ash", "beech", "oak"});
   dir_.write("data.csv", rows);
   for (const char* encoding : {"numbers", "native"}) {
-    const double measured = train("data.csv", {{"label", "y"}, {"categorical_encoding", encoding}},
-                                  {{"objective", "multi:softprob"}, {"num_class", 3}}, "merror");
+    const double measured =
+        train("data.csv", {{"label", "y"}, {"categorical_encoding", encoding}}, {{"objective", "multi:softprob"}}, "merror");
     const auto lines = predicted(order("data.csv"));
     EXPECT_THAT(lines[0], ElementsAre("prediction", "probability_ash", "probability_beech", "probability_oak"));
     const auto labels = labels_of(rows);

@@ -321,6 +321,21 @@ TEST_F(XgboostGroups, ParametersThatXgboostRefusesEndTheSessionOnAllRanksWithIts
   train(group, good, 0, 3);
 }
 
+// Of files in the order of their labels no rank sees all classes.
+TEST_F(XgboostGroups, EveryRankCountsTheClassesOfAllRows) {
+  std::string text = "a,y\n";
+  for (int row = 0; row < 90; ++row) text += std::to_string(row % 30) + "," + std::to_string(row / 30) + "\n";
+  const auto model = [&](const Json& parameters) {
+    Json document = trainer(text);
+    document["parameters"] = parameters;
+    GroupUnderTest group(tracker_, 3);
+    TrialUnderTest trial(document, {{"eta", 0.3}}, "validation-mlogloss");
+    train(group, trial, 0, 3);
+    return trial.model();
+  };
+  EXPECT_EQ(model({{"objective", "multi:softprob"}}), model({{"objective", "multi:softprob"}, {"num_class", 3}}));
+}
+
 TEST_F(XgboostGroups, MoreRanksThanRowsAreRefused) {
   GroupUnderTest group(tracker_, 5);
   Json document = trainer("a,y\n1,0\n2,1\n3,0\n");

@@ -277,9 +277,35 @@ TEST_F(XgboostRunner, LabelsThatDoNotSuitTheObjectiveAreUnreadableData) {
   std::string from_one = "a,y\n";
   for (int i = 0; i < 60; ++i) from_one += std::to_string(i) + "," + std::to_string(i % 3 + 1) + "\n";
   const Json three{{"objective", "multi:softprob"}, {"num_class", 3}};
-  EXPECT_THAT(with(three, from_one), HasSubstr("count the classes from 0, or give them names"));
+  EXPECT_THAT(with(three, from_one),
+              HasSubstr("name the label's column in trainer.data.categorical, so that each number is a class"));
   EXPECT_THAT(with({{"objective", "multi:softprob"}, {"num_class", 2}}, from_one), HasSubstr("set num_class to 4"));
   EXPECT_THAT(with({{"objective", "rank:ndcg"}}, numbers), HasSubstr("needs queries"));
+}
+
+TEST_F(XgboostRunner, LabelsTellHowManyClassesThereAre) {
+  const std::string numbers = test::made_up_csv(300, 3);
+  std::string texts = numbers;
+  for (std::size_t i = texts.find('\n'); i != std::string::npos; i = texts.find('\n', i + 1)) {
+    if (i > 0 && texts[i - 1] >= '0' && texts[i - 1] <= '2') texts.insert(i, "rd");
+  }
+  const auto observed = [this](const std::string& text, const Json& data, Json parameters) {
+    Json document = trainer(text);
+    document["data"].update(data);
+    if (data.contains("folds")) document["data"].erase("validation");
+    parameters["objective"] = "multi:softprob";
+    document["parameters"] = parameters;
+    TrialUnderTest trial(document, {{"eta", 0.3}}, "validation-mlogloss");
+    const auto ended = run(trial, 0, 5);
+    EXPECT_EQ(ended.result.exit, kExitCompleted) << ended.result.message;
+    return ended.reporter.observations;
+  };
+  const Json given{{"num_class", 3}};
+  for (const Json& data : {Json::object(), Json{{"folds", 3}}, Json{{"categorical", {"y"}}}})
+    EXPECT_EQ(observed(numbers, data, Json::object()), observed(numbers, data, given)) << data;
+  EXPECT_EQ(observed(texts, Json::object(), Json::object()), observed(texts, Json::object(), given));
+  const Json of_text{{"positive", "1rd"}};
+  EXPECT_EQ(observed(texts, of_text, Json::object()), observed(texts, of_text, {{"num_class", 2}}));
 }
 
 TEST_F(XgboostRunner, APositiveLabelThatNoRowHasIsUnreadableData) {

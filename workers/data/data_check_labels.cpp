@@ -16,11 +16,17 @@ namespace tuneband::workers {
 
 namespace {
 
-int class_count(const XgboostSpec& spec, const Json& job) {
+// XGBoost's num_class; 0: not given.
+int classes_given(const XgboostSpec& spec, const Json& job) {
   const auto values = values_of(spec, job, "num_class");
   const auto number = values.empty() ? std::nullopt : parse_number(values[0]);
   constexpr double kClassesMax = 1e6;
   return number && *number >= 0 && *number <= kClassesMax ? static_cast<int>(*number) : 0;
+}
+
+int classes_of(const XgboostSpec& spec, const Json& job, const LoadedTables& tables) {
+  const int given = classes_given(spec, job);
+  return given > 0 ? given : class_count(tables.encoding.label, data_labels(tables));
 }
 
 // Of the metrics the first that is NaN where a class is missing; "": none is.
@@ -45,7 +51,8 @@ std::string missing_classes(const std::set<float>& labels, int classes, const La
 // A model has trees for each class, in vain for those that no row has.
 void check_class_count(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   const std::set<float> labels(tables.train.labels.begin(), tables.train.labels.end());
-  const int classes = class_count(spec, job);
+  const int given = classes_given(spec, job);
+  const int classes = classes_of(spec, job, tables);
   const std::size_t texts = tables.encoding.label.classes.size();
   if (texts > 0 && static_cast<std::size_t>(classes) > texts) {
     diagnostics.error(field_of(spec, "num_class"),
@@ -55,6 +62,11 @@ void check_class_count(const XgboostSpec& spec, const Json& job, const LoadedTab
   }
   const std::string missing = missing_classes(labels, classes, tables.encoding.label);
   if (missing.empty()) return;
+  if (given == 0) {
+    diagnostics.warning("trainer.data.label", "the training data has no row of " + missing + ", of which nothing is learnt",
+                        "train with such rows, or leave them out everywhere");
+    return;
+  }
   const bool last = static_cast<float>(labels.size()) == *labels.rbegin() + 1;
   diagnostics.warning(field_of(spec, "num_class"),
                       "is " + std::to_string(classes) + ", and the training data has no row of " + missing,
@@ -118,12 +130,13 @@ bool check_rare_classes(const Json& job, const LoadedTables& tables, Diagnostics
 // Where rows that a model is judged by lack a class. `folds`: of each row of the training data its fold; empty: there are none.
 void check_aucs(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, XgboostTask task,
                 const std::vector<int>& folds, Diagnostics& diagnostics) {
+  const int classes = classes_of(spec, job, tables);
   const std::string objective = objective_metric_of(job);
   const auto warn = [&](const std::set<float>& labels, const std::string& field, const std::string& part,
                         const std::string& auc) {
     std::string fault;
     if (task == XgboostTask::multiclass) {
-      const std::string missing = missing_classes(labels, class_count(spec, job), tables.encoding.label);
+      const std::string missing = missing_classes(labels, classes, tables.encoding.label);
       if (!missing.empty()) fault = part + " has no row of " + missing;
     } else if (labels.size() == 1) {
       fault = "every row of " + part + " has the label " + label_in_words(tables.encoding.label, *labels.begin());
@@ -247,7 +260,7 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
                           "a model's predictions are the probability of 1");
     }
     auto checked =
-        check_labels(*objective, class_count(spec, job), tables.encoding.label, labels, tables.rows_of_all.has_value());
+        check_labels(*objective, classes_given(spec, job), tables.encoding.label, labels, tables.rows_of_all.has_value());
     if (checked) checked = check_measured(spec, job, *objective, labels);
     if (!checked) diagnostics.error(checked.error());
     if (!checked || tables.rows_of_all) continue;

@@ -43,28 +43,51 @@ Result<void> check_text_label(const XgboostObjective& objective, const LabelColu
   return {};
 }
 
-Result<void> check_range(const XgboostObjective& objective, int classes, const LabelFacts& facts, const std::string& file) {
+Result<void> check_range(const XgboostObjective& objective, const LabelFacts& facts, const std::string& file) {
   const NumberRange& range = objective.label;
   const bool low = range.min_excluded ? !(facts.min > range.min) : !(facts.min >= range.min);
   const bool high = !(facts.max <= range.max);
   const double found = low ? facts.min : facts.max;
   const std::string got = file + " has the label " + format_number(found);
-  if (objective.task == XgboostTask::multiclass) {
-    if (!low && facts.whole && facts.max < static_cast<float>(classes)) return {};
-    const bool from_one = facts.min >= 1 && facts.max == static_cast<float>(classes);
-    const std::string more =
-        from_one ? "count the classes from 0, or give them names" : "set num_class to " + format_number(facts.max + 1);
-    return label_fault((facts.whole ? got : file + " has labels with fractions") + ", and " + objective.name +
-                           " with num_class " + std::to_string(classes) + " needs whole numbers from 0 to " +
-                           std::to_string(classes - 1),
-                       facts.whole && !low ? more : "");
-  }
   if (!low && !high) return {};
   std::string expected = "labels above " + format_number(range.min);
   if (!range.min_excluded) expected = "labels of at least " + format_number(range.min);
   if (range.max == 1) expected = "labels between 0 and 1";
   return label_fault(got + ", and " + objective.name + " needs " + expected,
                      objective.task == XgboostTask::binary ? "name the label that counts as 1 in trainer.data.positive" : "");
+}
+
+// What makes classes of numbers that do not count them.
+std::string classes_hint(const LabelColumn& column) {
+  return column.name.empty() ? "count the classes from 0"
+                             : "name the label's column in trainer.data.categorical, so that each number is a class";
+}
+
+Result<void> check_class_numbers(const XgboostObjective& objective, int classes, const LabelColumn& column,
+                                 const LabelFacts& facts, const std::string& file) {
+  const int most = classes > 0 ? classes : static_cast<int>(kLabelClassesMax);
+  if (facts.whole && facts.min >= 0 && facts.max < static_cast<float>(most)) return {};
+  const std::string needed = ", and " + objective.name + (classes > 0 ? " with num_class " + std::to_string(classes) : "") +
+                             " needs whole numbers from 0 to " + std::to_string(most - 1);
+  if (!facts.whole) return label_fault(file + " has labels with fractions" + needed, "use reg:squarederror for numbers");
+  const bool too_few = classes > 0 && facts.min >= 0 && !(facts.min >= 1 && facts.max == static_cast<float>(classes));
+  return label_fault(file + " has the label " + format_number(facts.min < 0 ? facts.min : facts.max) + needed,
+                     too_few ? "set num_class to " + format_number(facts.max + 1) : classes_hint(column));
+}
+
+// Where num_class is not given each number up to the greatest label is a class, which has trees of its own.
+Result<void> check_all_classes(const LabelColumn& column, const DataLabels& labels) {
+  if (!column.classes.empty() && column.positive.empty()) return {};
+  const int classes = class_count(column, labels);
+  const auto has = [](const LabelFacts& facts, std::size_t label) {
+    return label < facts.classes.size() && facts.classes[label];
+  };
+  for (std::size_t label = 0; label < static_cast<std::size_t>(classes); ++label) {
+    if (has(labels.train, label) || has(labels.validation, label) || (labels.test && has(*labels.test, label))) continue;
+    return label_fault("no row has the label " + std::to_string(label) + ", and the greatest is " + std::to_string(classes - 1),
+                       classes_hint(column) + ", or set num_class to " + std::to_string(classes));
+  }
+  return {};
 }
 
 // Without an event there is nothing to learn or to measure.
@@ -106,6 +129,21 @@ std::string label_in_words(const LabelColumn& column, float label) {
   return text ? "`" + valid_utf8(column.classes[static_cast<std::size_t>(label)]) + "`" : format_number(label);
 }
 
+namespace {
+
+std::vector<bool> classes_among(const std::vector<float>& labels) {
+  std::vector<bool> classes;
+  for (const float label : labels) {
+    if (!(label >= 0 && label < static_cast<float>(kLabelClassesMax)) || std::floor(label) != label) continue;
+    const auto number = static_cast<std::size_t>(label);
+    if (number >= classes.size()) classes.resize(number + 1);
+    classes[number] = true;
+  }
+  return classes;
+}
+
+}  // namespace
+
 LabelFacts label_facts(const Table& table) {
   const auto [min, max] = std::minmax_element(table.labels.begin(), table.labels.end());
   LabelFacts facts;
@@ -116,12 +154,20 @@ LabelFacts label_facts(const Table& table) {
   facts.ranked = has_ranked_query(table);
   facts.weights = !table.weights.empty();
   facts.signs = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return label == -1 || label == 1; });
+  facts.classes = classes_among(table.labels);
   return facts;
 }
 
 DataLabels data_labels(const LoadedTables& tables) {
   return {label_facts(tables.train), label_facts(tables.folds > 0 ? tables.train : tables.validation),
           tables.test.rows() > 0 ? std::optional(label_facts(tables.test)) : std::nullopt};
+}
+
+int class_count(const LabelColumn& column, const DataLabels& labels) {
+  if (!column.classes.empty() && column.positive.empty()) return static_cast<int>(column.classes.size());
+  float most = std::max(labels.train.max, labels.validation.max);
+  if (labels.test) most = std::max(most, labels.test->max);
+  return static_cast<int>(std::clamp(most, 0.0F, static_cast<float>(kLabelClassesMax - 1))) + 1;
 }
 
 bool are_signs(const DataLabels& labels) {
@@ -156,11 +202,17 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
     return Error{ErrorCode::invalid_argument, "no row has the label `" + column.positive + "`", "trainer.data.positive",
                  "name the label that counts as 1"};
   }
-  const auto in_range = [&](const LabelFacts& facts, const char* rows) { return check_range(objective, classes, facts, rows); };
+  const bool numbers_classes = objective.task == XgboostTask::multiclass;
+  const auto in_range = [&](const LabelFacts& facts, const char* rows) {
+    return numbers_classes ? check_class_numbers(objective, classes, column, facts, rows) : check_range(objective, facts, rows);
+  };
   if (auto checked = check_parts(labels, in_range); !checked) return checked;
   if (!sample && tells_classes_apart(objective.task) && train.min == train.max) {
     return label_fault("every row of the training data has the label " + label_in_words(column, train.min) +
                        ": there is nothing to tell apart");
+  }
+  if (numbers_classes && classes == 0 && !sample) {
+    if (auto checked = check_all_classes(column, labels); !checked) return checked;
   }
   const auto has_events = [&](const LabelFacts& facts, const char* rows) { return check_events(objective, facts, rows); };
   if (auto checked = sample ? Result<void>() : check_parts(labels, has_events); !checked) return checked;

@@ -15,11 +15,12 @@ namespace tuneband::workers {
 struct LabelFacts {
   float min = 0;
   float max = 0;
-  bool whole = true;     // whole numbers only
-  bool queries = false;  // rows belong to queries
-  bool ranked = false;   // some query has rows of two labels
-  bool weights = false;  // rows have weights
-  bool signs = false;    // -1 and 1 only
+  bool whole = true;          // whole numbers only
+  bool queries = false;       // rows belong to queries
+  bool ranked = false;        // some query has rows of two labels
+  bool weights = false;       // rows have weights
+  bool signs = false;         // -1 and 1 only
+  std::vector<bool> classes;  // of each number from 0 on, below kLabelClassesMax, whether some row has this label
 };
 
 // Of each part of the data.
@@ -39,6 +40,9 @@ std::string label_in_words(const LabelColumn& column, float label);
 LabelFacts label_facts(const Table& table);
 DataLabels data_labels(const LoadedTables& tables);
 
+// How many classes the labels tell of: the texts of their column, or else the numbers from 0 to the greatest label.
+int class_count(const LabelColumn& column, const DataLabels& labels);
+
 // Two classes written as -1 and 1, as LibSVM files often have them: XGBoost's binary objectives take 0 and 1.
 bool are_signs(const DataLabels& labels);
 
@@ -49,8 +53,8 @@ DataLabels labels_of_signs(const DataLabels& labels);
 // Whether they did.
 bool make_signs_classes(LoadedTables& tables, bool binary);
 
-// `classes`: XGBoost's num_class, 0 where there is none. Errors: at "trainer.data.label", with what was found and what is
-// expected. Of a `sample` nothing is said that rows beyond it may mend.
+// `classes`: XGBoost's num_class, 0 where it is not given, and class_count() stands in for it. Errors: at "trainer.data.label",
+// with what was found and what is expected. Of a `sample` nothing is said that rows beyond it may mend.
 Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const DataLabels& labels,
                           bool sample = false);
 

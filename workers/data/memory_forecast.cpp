@@ -8,6 +8,8 @@
 
 #include "core/text.hpp"
 #include "os/control_group.hpp"
+#include "workers/data/data_check_parts.hpp"
+#include "workers/data/label_check.hpp"
 
 namespace tuneband::workers {
 
@@ -155,7 +157,9 @@ void check_training_memory(const XgboostSpec& spec, const Json& job, const Loade
   TrainingRoom room{all_rows(tables), for_all / training, training};
   if (room.bytes <= 0) return;  // the data alone does not fit: said by check_memory()
   const double scale = room.rows / static_cast<double>(tables.rows());
-  const Bounds classes = bounds_of(spec, job, "num_class", 1);
+  const bool several = may_be(XgboostTask::multiclass, spec, job);
+  const double told = several ? class_count(tables.encoding.label, data_labels(tables)) : 1;
+  const Bounds classes = bounds_of(spec, job, "num_class", told);
   const auto outputs = static_cast<int>(std::clamp(classes.largest, 1.0, 1e6));
   const double train_rows = scale * static_cast<double>(tables.train.rows());
   const double validation_rows = scale * static_cast<double>(tables.validation.rows());

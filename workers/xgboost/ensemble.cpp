@@ -202,6 +202,7 @@ struct AllRows {
 };
 
 // Of each of the models what it is when it is trained once more.
+  DataLabels labels;           // of these and the test rows
 Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, AllRows rows) {
   const auto matrix = XgboostMatrix::create(rows.table);
   if (!matrix) return matrix.error();
@@ -214,6 +215,7 @@ Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncodi
     if (auto placed = place_features(parameters, encoding, features); !placed) return placed.error();
     auto model = train_anew(*matrix, std::move(parameters), refit_rounds(kept.rounds, rows.trained_on, matrix->rows()));
     if (!model) return model.error();
+    add_class_count(parameters, encoding.label, rows.labels);
     members.models[i].bytes = std::move(*model);
   }
   return make_ensemble(members.models, encoding);
@@ -260,12 +262,14 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   const std::string trial_dir = std::filesystem::path(order.models.front().file).parent_path().string();
   if (const auto same = compare_with_data_of(trial_dir, tables->checksum); !same) return same.error();
   const auto judged_by = [&](const TrialModel& model) { return judging_parameters(job->spec, model.configuration, job->metric); };
-  const XgboostParameters parameters = judged_by(order.models.front());
+  XgboostParameters parameters = judged_by(order.models.front());
   std::vector<TrialModel> models = order.models;
   std::erase_if(models, [&](const TrialModel& model) { return predicts_by(judged_by(model)) != predicts_by(parameters); });
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
-  AllRows rows_to_refit{{}, tables->train.rows()};
+  const DataLabels labels = data_labels(*tables);
+  add_class_count(parameters, tables->encoding.label, labels);
+  AllRows rows_to_refit{{}, tables->train.rows(), labels};
   if (refits) rows_to_refit.table = all_rows(std::move(tables->train), tables->validation);
   tables->train = {};
   auto validation = rows_of(tables->validation, parameters);

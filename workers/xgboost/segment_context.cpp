@@ -77,13 +77,20 @@ XgboostTask task_of(const XgboostParameters& parameters) {
   return objective == nullptr ? XgboostTask::regression : objective->task;
 }
 
-Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters) {
+void add_class_count(XgboostParameters& parameters, const LabelColumn& column, const DataLabels& labels) {
+  if (task_of(parameters) != XgboostTask::multiclass || !value_of(parameters, "num_class", "").empty()) return;
+  parameters.emplace_back("num_class", std::to_string(class_count(column, labels)));
+}
+
+Result<void> suit_labels(XgboostParameters& parameters, const WarmData& data) {
   const auto* objective = objective_of(parameters);
   if (objective == nullptr) return {};  // XGBoost will say so
   const auto classes = parse_number(value_of(parameters, "num_class", "0"));
   constexpr double kIntMax = 1e9;
   const int count = classes && *classes >= 0 && *classes <= kIntMax ? static_cast<int>(*classes) : 0;
-  return check_labels(*objective, count, data.encoding.label, data.labels);
+  auto checked = check_labels(*objective, count, data.encoding.label, data.labels);
+  if (checked) add_class_count(parameters, data.encoding.label, data.labels);
+  return checked;
 }
 
 std::string describe_segment(const AssignmentOrder& order) {

@@ -35,7 +35,11 @@ XgboostParameters parameters_of(const SegmentContext& segment);
 // What their objective is for.
 XgboostTask task_of(const XgboostParameters& parameters);
 
-Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters);
+// Where they train for several classes and do not say how many: as many as the labels tell of.
+void add_class_count(XgboostParameters& parameters, const LabelColumn& column, const DataLabels& labels);
+
+// Whether the labels suit the parameters, to which what the labels tell is added.
+Result<void> suit_labels(XgboostParameters& parameters, const WarmData& data);
 
 // The first line of a segment in its trial's log.
 std::string describe_segment(const protocol::AssignmentOrder& order);

@@ -159,7 +159,7 @@ class XgboostGroup::Session final : public Communicator {
     if (auto end = find_data(segment, task_of(parameters), data)) return *end;
     const auto fault = by_itself([&]() -> std::optional<SegmentResult> {
       auto checked = require_same_data(segment.order.trial_dir, data->checksum);
-      if (checked) checked = check_labels_of(*data, parameters);
+      if (checked) checked = suit_labels(parameters, *data);
       return checked ? std::nullopt : std::optional(failed_segment(kExitDataUnreadable, checked.error()));
     });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return *agreed.end;

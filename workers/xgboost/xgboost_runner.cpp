@@ -82,7 +82,7 @@ class XgboostRunner final : public TrialRunner {
                      (found->warm ? ", in memory" : ", read") +
                      (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
     auto checked = require_same_data(segment.order.trial_dir, found->data->checksum);
-    if (checked) checked = check_labels_of(*found->data, parameters);
+    if (checked) checked = suit_labels(parameters, *found->data);
     if (!checked) return failed_segment(kExitDataUnreadable, checked.error());
     if (!training_ || !training_->goes_on_with(segment.order, found->data)) {
       release();

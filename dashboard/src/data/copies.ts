@@ -11,6 +11,8 @@ function pythonValue(value: ParameterValue | object): string {
 
 export function asXgboostPython({ parameters, rounds, exact }: Refit): string {
   const lines = Object.entries(parameters).map(([name, value]) => `    ${JSON.stringify(name)}: ${pythonValue(value)},`);
+  const uncounted = String(parameters['objective']).startsWith('multi:') && !('num_class' in parameters);
+  if (uncounted) lines.push('    "num_class": int(dtrain.get_label().max()) + 1,'); // as the worker counts them
   const draws = exact ? [] : ['# What is drawn at random is drawn otherwise than in the trial: the value will differ.'];
   return ['import xgboost', '', ...draws, 'params = {', ...lines, '}', `booster = xgboost.train(params, dtrain, num_boost_round=${rounds})`, ''].join('\n');
 }

@@ -336,4 +336,8 @@ test('a command line has the arguments that a worker gives', () => {
 test('a configuration is pasted as it is meant', () => {
   assert.equal(commandLine({ rate: 0.1, name: "it's" }, ['train', '--rate={rate}', '{name}', '{until_resource}']), "train --rate=0.1 'it'\\''s' '{until_resource}'");
   assert.match(asXgboostPython({ rounds: 81, exact: true, parameters: { eta: 0.1, objective: 'binary:logistic', flag: true } }), /"eta": 0.1,\n.*"binary:logistic",\n.*"flag": True,\n\}\nbooster = .*num_boost_round=81/);
+  const counted = (parameters: Record<string, string | number>) => asXgboostPython({ rounds: 81, exact: true, parameters }).includes('"num_class": int(dtrain.get_label().max()) + 1,');
+  assert.ok(counted({ objective: 'multi:softprob' }));
+  assert.ok(!counted({ objective: 'multi:softprob', num_class: 3 }));
+  assert.ok(!counted({ objective: 'binary:logistic' }));
 });
