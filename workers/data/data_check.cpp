@@ -153,6 +153,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     const int replicas = replicas_max_of(job);
     check_training_memory(spec, job, *tables, machine, training_at_once(job, replicas, machine.workers), diagnostics);
     if (replicas > 1 && !tables->rows_of_all) check_shards(spec, job, replicas, *tables, diagnostics);
+    check_leaks(spec, job, *tables, diagnostics);
     check_columns(spec, job, *tables, diagnostics);
     check_weights(spec, job, *tables, diagnostics);
     check_far_labels(spec, job, *tables, diagnostics);

@@ -25,14 +25,6 @@ bool splits_by_categories(const XgboostSpec& spec, const Json& job) {
   return takes("tree_method", {"exact", "auto"}) && takes("booster", {"gblinear"});
 }
 
-// "a, b"; of many the first ones.
-std::string listed(std::vector<std::string> columns) {
-  if (columns.size() > kNamesShownMax) columns.resize(kNamesShownMax);
-  std::string list;
-  for (const std::string& column : columns) list += (list.empty() ? "" : ", ") + column;
-  return list;
-}
-
 bool is_named(const std::vector<std::string>& columns, const FeatureColumn& feature) {
   return std::any_of(columns.begin(), columns.end(), [&](const std::string& column) {
     return column == feature.name || column == std::to_string(feature.source);
@@ -70,24 +62,16 @@ void check_description(const LoadedTables& tables, Diagnostics& diagnostics) {
                       "drop columns of ids and of free text");
 }
 
-// Which of a categorical column's texts the rows have, by its features in the table, the first of which is `first`.
-std::optional<std::size_t> text_of(const Table& table, std::size_t row, const FeatureColumn& column, std::size_t first) {
-  const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(row * table.columns + first);
-  if (std::isnan(*begin)) return std::nullopt;
-  if (column.kind != ColumnKind::one_hot) return static_cast<std::size_t>(*begin);
-  return static_cast<std::size_t>(std::find(begin, begin + static_cast<std::ptrdiff_t>(column.categories.size()), 1.0F) - begin);
-}
-
 // Rows of `part` whose text in a column no row has that is trained on.
 std::size_t rows_of_unknown_text(const LoadedTables& tables, const Table& part, std::size_t column, std::size_t first) {
   const FeatureColumn& feature = tables.encoding.features[column];
   std::vector<bool> trained(feature.categories.size());
   for (std::size_t row = 0; row < tables.train.rows(); ++row) {
-    if (const auto text = text_of(tables.train, row, feature, first)) trained[*text] = true;
+    if (const auto text = category_of(tables.train, row, feature, first)) trained[*text] = true;
   }
   std::size_t rows = part.unknown_texts[column];
   for (std::size_t row = 0; row < part.rows(); ++row) {
-    const auto text = text_of(part, row, feature, first);
+    const auto text = category_of(part, row, feature, first);
     if (text && !trained[*text]) ++rows;
   }
   return rows;
@@ -124,6 +108,20 @@ void check_features(const LoadedTables& tables, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+std::string listed(std::vector<std::string> columns) {
+  if (columns.size() > kNamesShownMax) columns.resize(kNamesShownMax);
+  std::string list;
+  for (const std::string& column : columns) list += (list.empty() ? "" : ", ") + column;
+  return list;
+}
+
+std::optional<std::size_t> category_of(const Table& table, std::size_t row, const FeatureColumn& column, std::size_t first) {
+  const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(row * table.columns + first);
+  if (std::isnan(*begin)) return std::nullopt;
+  if (column.kind != ColumnKind::one_hot) return static_cast<std::size_t>(*begin);
+  return static_cast<std::size_t>(std::find(begin, begin + static_cast<std::ptrdiff_t>(column.categories.size()), 1.0F) - begin);
+}
 
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,11 @@ void check_far_labels(const XgboostSpec& spec, const Json& job, const LoadedTabl
 
 // ---- data_check_columns.cpp ---------------------------------------------------------------------------------------------------
 
+// "a, b"; of many the first ones.
+std::string listed(std::vector<std::string> columns);
+// Which of a categorical column's texts a row has, by its features in the table, the first of which is `first`. Nothing: it is
+// missing.
+std::optional<std::size_t> category_of(const Table& table, std::size_t row, const FeatureColumn& column, std::size_t first);
 // Columns that are taken for something else than they are, or say nothing of new rows.
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
 // Of a column whose texts are others in `part`, where a model is judged, it says nothing there.
@@ -53,5 +59,10 @@ void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& 
 void check_texts_of_sample(const CsvEncoding& encoding, const Table& part, const std::string& field, Diagnostics& diagnostics);
 // Whether what constrains features finds them.
 void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
+
+// ---- data_check_leaks.cpp -----------------------------------------------------------------------------------------------------
+
+// Columns that know the label.
+void check_leaks(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics);
 
 }  // namespace tuneband::workers
