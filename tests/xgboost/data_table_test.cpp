@@ -237,6 +237,10 @@ TEST_F(DataTable, AFaultNamesLineColumnAndCell) {
   EXPECT_THAT(fault(csv("")), HasSubstr("has no rows"));
   EXPECT_THAT(fault(csv("y\n1\n0\n")), HasSubstr("no column is left"));
   EXPECT_THAT(fault(csv("a,z\n1,0\n")), HasSubstr("trainer.data.label: the file has no column `y`"));
+  for (const auto& [text, delimiter] :
+       {std::pair{"a;y\n1;0\n", "`;`"}, {"a|b|y\n", "`|`"}, {"a\ty\n", "a tab"}, {"a:y\n", "another"}}) {
+    EXPECT_THAT(fault(csv(text)), HasSubstr("(is the delimiter " + std::string(delimiter) + "? the file has ")) << text;
+  }
   EXPECT_THAT(fault(csv("y,y\n1,0\n")), HasSubstr("more than one column `y`"));
   EXPECT_THAT(fault(csv("BZh91AY")), HasSubstr("is compressed with bzip2"));
   EXPECT_THAT(fault(csv(std::string("a,y\n\0\0\n", 7))), HasSubstr("is no text"));

@@ -197,7 +197,7 @@ TEST_F(Predictions, ReadRowsAsTheTrainingFileWas) {
   EXPECT_NE(lines.at(1), lines.at(4));
   dir_.write("commas.csv", "1,Oslo\n2,Oslo\n3,Lima\n4,Lima\n");
   PredictionOrder commas = order("commas.csv");
-  EXPECT_THAT(fault(commas), HasSubstr("is the delimiter another?"));
+  EXPECT_THAT(fault(commas), HasSubstr("is the delimiter `,`?"));
   commas.delimiter = ',';
   EXPECT_EQ(predicted(commas), lines);
   dir_.write("named.csv", "size,town\n1,Oslo\n2,Oslo\n3,Lima\n4,Lima\n");
@@ -265,7 +265,7 @@ TEST_F(Predictions, SayWhatTheyLack) {
   EXPECT_THAT(fault(narrow), HasSubstr("data: the file has 2 columns, and the model needs one numbered 2"));
   EXPECT_THAT(fault({.model = dir_.path("absent"), .data = dir_.path("data.csv")}), HasSubstr("model: cannot read"));
   dir_.write("semicolons.csv", "a;b;city\n1;2;Oslo\n");
-  EXPECT_THAT(fault(order("semicolons.csv")), HasSubstr("is the delimiter another? the file has one column"));
+  EXPECT_THAT(fault(order("semicolons.csv")), HasSubstr("is the delimiter `;`? the file has one column"));
   EXPECT_THAT(fault({.model = dir_.path(""), .data = dir_.path("data.csv")}), HasSubstr("model: cannot read"));
   dir_.write("text.ubj", "no model");
   EXPECT_THAT(fault({.model = dir_.path("text.ubj"), .data = dir_.path("data.csv")}), EndsWith("is no model of XGBoost"));

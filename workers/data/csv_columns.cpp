@@ -50,6 +50,18 @@ std::string shown(std::string_view name) {
   return "`" + valid_utf8(name) + "`";
 }
 
+std::string one_column_hint(std::string_view first_line) {
+  std::string delimiter = "another";
+  std::ptrdiff_t most = 0;
+  for (const char likely : {',', ';', '\t', '|'}) {
+    const auto count = std::ranges::count(first_line, likely);
+    if (count <= most) continue;
+    most = count;
+    delimiter = likely == '\t' ? "a tab" : std::string("`") + likely + "`";
+  }
+  return "is the delimiter " + delimiter + "? the file has one column";
+}
+
 std::vector<std::string> column_names(const CsvRow& first, bool header) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < first.cells.size(); ++i) {

@@ -19,6 +19,8 @@ std::string size_of_text(std::string_view text);
 
 // A column's name, if it is plainly one.
 std::string shown(std::string_view name);
+// Of a file that has one column, whose first line is this cell, and should have more.
+std::string one_column_hint(std::string_view first_line);
 
 // By the first row; "column3" where there is no header or the name is empty.
 std::vector<std::string> column_names(const CsvRow& first, bool header);

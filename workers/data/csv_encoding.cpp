@@ -44,7 +44,8 @@ Result<ColumnMap> columns_of_features(const CsvRow& first, const std::vector<std
                      "give all columns that the model uses a name, there and in the training file");
   }
   if (columns) return columns;
-  if (first.cells.size() == 1 && features.size() > 1) return csv_fault(field, columns.error().message, kOneColumnHint);
+  if (first.cells.size() == 1 && features.size() > 1)
+    return csv_fault(field, columns.error().message, one_column_hint(first.cells[0]));
   if (std::set<std::string>(features.begin(), features.end()).size() < features.size())
     return csv_fault(field, "the model has features of the same name, and the columns do not stand as in the training file");
   return csv_fault(field, columns.error().message);
@@ -116,7 +117,7 @@ Result<TextRead> encode_features(const DataSpec& spec, const CsvEncoding& encodi
         return csv_fault(kField,
                          "the file has " + std::to_string(first.cells.size()) + " columns, and the model needs one numbered " +
                              std::to_string(feature.source) + ", from 0, as in the training file",
-                         first.cells.size() == 1 ? kOneColumnHint : "");
+                         first.cells.size() == 1 ? one_column_hint(first.cells[0]) : "");
       }
     }
     return ColumnMap();

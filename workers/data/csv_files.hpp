@@ -14,7 +14,6 @@ namespace tuneband::workers {
 
 inline constexpr const char* kTrainField = "trainer.data.train";  // in the job's document
 // Hints.
-inline constexpr const char* kOneColumnHint = "is the delimiter another? the file has one column";
 inline constexpr const char* kNoNumberHint =
     "correct the cell, where the value is missing leave it empty or name its text in trainer.data.missing, or name the column in "
     "trainer.data.categorical";

@@ -28,10 +28,8 @@ Result<std::size_t> find_column(const std::string& column, const std::vector<std
     return csv_fault(field,
                      "the file has " + std::to_string(names.size()) + " columns, numbered from 0, and no column " + column);
   }
-  std::string hint = did_you_mistype(column, names);
-  if (hint.empty())
-    hint = names.size() == 1 ? kOneColumnHint
-                             : "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
+  std::string hint = names.size() == 1 ? one_column_hint(names[0]) : did_you_mistype(column, names);
+  if (hint.empty()) hint = "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
   return csv_fault(field, "the file has no column " + shown(column), hint);
 }
 
