@@ -31,16 +31,13 @@ void check_classes(const std::vector<JobParameter>& parameters, const XgboostObj
 
 // XGBoost starts from its logit or its logarithm.
 void check_base_score(const std::vector<JobParameter>& parameters, const XgboostObjective& objective, Diagnostics& diagnostics) {
-  constexpr std::array<std::string_view, 3> kOfLogits{"binary:logistic", "binary:logitraw", "reg:logistic"};
-  constexpr std::array<std::string_view, 4> kOfLogarithms{"reg:gamma", "reg:tweedie", "count:poisson", "survival:cox"};
-  const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), objective.name) != names.end(); };
   const JobParameter* score = find_parameter(parameters, "base_score");
-  if (score == nullptr || !(is_in(kOfLogits) || is_in(kOfLogarithms))) return;
+  if (score == nullptr || objective.link == XgboostLink::identity) return;
+  const bool of_logarithm = objective.link == XgboostLink::logarithm;
   const auto check = [&](const std::string& path, double value) {
-    if (value > 0 && (value < 1 || is_in(kOfLogarithms))) return;
-    diagnostics.error(path, std::string("expected a number ") +
-                                (is_in(kOfLogarithms) ? "above 0" : "between 0 and 1 (both excluded)") + " for " +
-                                objective.name + ", got " + format_number(value));
+    if (value > 0 && (value < 1 || of_logarithm)) return;
+    diagnostics.error(path, std::string("expected a number ") + (of_logarithm ? "above 0" : "between 0 and 1 (both excluded)") +
+                                " for " + objective.name + ", got " + format_number(value));
   };
   for (const std::string& value : score->values) {
     if (const auto number = parse_number(value)) check(score->path, *number);

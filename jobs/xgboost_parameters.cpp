@@ -106,13 +106,13 @@ const std::vector<XgboostObjective>& objectives() {
       {"reg:squarederror", XgboostTask::regression, kAnyLabel},
       {"reg:linear", XgboostTask::regression, kAnyLabel},
       {"reg:squaredlogerror", XgboostTask::regression, {-1, kNoLimit, true, false}},
-      {"reg:logistic", XgboostTask::regression, {0, 1}},
+      {"reg:logistic", XgboostTask::regression, {0, 1}, XgboostLink::logit},
       {"reg:pseudohubererror", XgboostTask::regression, kAnyLabel},
       {"reg:absoluteerror", XgboostTask::regression, kAnyLabel},
-      {"reg:gamma", XgboostTask::regression, {0, kNoLimit, true, false}},
-      {"reg:tweedie", XgboostTask::regression, {0, kNoLimit}},
-      {"count:poisson", XgboostTask::regression, {0, kNoLimit}},
-      {"binary:logistic", XgboostTask::binary, {0, 1}},
+      {"reg:gamma", XgboostTask::regression, {0, kNoLimit, true, false}, XgboostLink::logarithm},
+      {"reg:tweedie", XgboostTask::regression, {0, kNoLimit}, XgboostLink::logarithm},
+      {"count:poisson", XgboostTask::regression, {0, kNoLimit}, XgboostLink::logarithm},
+      {"binary:logistic", XgboostTask::binary, {0, 1}, XgboostLink::logit},
       {"binary:logitraw", XgboostTask::binary, {0, 1}},
       {"binary:hinge", XgboostTask::binary, {0, 1}},
       {"multi:softmax", XgboostTask::multiclass, {0, kNoLimit}},
@@ -120,7 +120,7 @@ const std::vector<XgboostObjective>& objectives() {
       {"rank:pairwise", XgboostTask::ranking, {0, kNoLimit}},
       {"rank:ndcg", XgboostTask::ranking, {0, kNoLimit}},
       {"rank:map", XgboostTask::ranking, {0, kNoLimit}},
-      {"survival:cox", XgboostTask::survival, kAnyLabel},
+      {"survival:cox", XgboostTask::survival, kAnyLabel, XgboostLink::logarithm},
       {"survival:aft", XgboostTask::survival, kAnyLabel},
   };
   return table;
@@ -295,6 +295,30 @@ std::string fault_of_value(const XgboostParameter& parameter, std::string_view v
     fits = std::find(words.begin(), words.end(), value) != words.end();
   }
   return fits ? "" : "expected " + describe_range(parameter) + ", got " + std::string(value);
+}
+
+double margin_of(XgboostLink link, double prediction) {
+  switch (link) {
+    case XgboostLink::identity:
+      return prediction;
+    case XgboostLink::logit:
+      return std::log(prediction / (1 - prediction));
+    case XgboostLink::logarithm:
+      return std::log(prediction);
+  }
+  return prediction;
+}
+
+double prediction_of(XgboostLink link, double margin) {
+  switch (link) {
+    case XgboostLink::identity:
+      return margin;
+    case XgboostLink::logit:
+      return 1 / (1 + std::exp(-margin));
+    case XgboostLink::logarithm:
+      return std::exp(margin);
+  }
+  return margin;
 }
 
 const XgboostObjective* find_xgboost_objective(std::string_view name) { return find_named(objectives(), name); }

@@ -50,10 +50,16 @@ enum class XgboostTask { regression, binary, multiclass, ranking, survival };
 
 constexpr bool tells_classes_apart(XgboostTask task) { return task == XgboostTask::binary || task == XgboostTask::multiclass; }
 
+// What of a prediction its margin is, and so of base_score what trees begin with.
+enum class XgboostLink { identity, logit, logarithm };
+double margin_of(XgboostLink link, double prediction);
+double prediction_of(XgboostLink link, double margin);
+
 struct XgboostObjective {
   std::string name;
   XgboostTask task = XgboostTask::regression;
   NumberRange label;  // what XGBoost accepts; multiclass: whole numbers below num_class
+  XgboostLink link = XgboostLink::identity;
 };
 
 const XgboostObjective* find_xgboost_objective(std::string_view name);

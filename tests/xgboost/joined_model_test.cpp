@@ -142,12 +142,25 @@ TEST_F(JoinedModels, KeepHowDartWeighsItsTrees) {
   expect_weighted_sum({{model(dart, 12), 0.5}, {model(trees), 0.5}});
 }
 
-TEST_F(JoinedModels, KeepTheBaseScoreThatAllHave) {
-  const XgboostParameters low{{"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"base_score", "0.1"}};
-  XgboostParameters other = low;
-  other.back().second = "0.2";
-  expect_weighted_sum({{model(low), 0.5}, {model(low, 3), 0.5}});
-  EXPECT_THAT(fault({{model(low), 0.5}, {model(other), 0.5}}), HasSubstr("base_score"));
+TEST_F(JoinedModels, BeginWithTheWeightedMeanOfTheBaseScoresInMargins) {
+  for (const char* objective : {"reg:squarederror", "reg:logistic", "binary:logistic", "binary:logitraw", "binary:hinge",
+                                "reg:pseudohubererror", "reg:tweedie", "count:poisson", "survival:cox", "rank:pairwise"}) {
+    SCOPED_TRACE(objective);
+    const auto of = [&](const char* base_score, int rounds) {
+      return model({{"objective", objective}, {"tree_method", "hist"}, {"base_score", base_score}}, rounds);
+    };
+    expect_weighted_sum({{of("0.1", 5), 0.5}, {of("0.1", 3), 0.5}});
+    expect_weighted_sum({{of("0.07", 5), 0.25}, {of("0.9", 3), 0.625}, {of("0.3", 2), 0.125}});
+  }
+  const auto raw = [&](const char* base_score) {
+    return model({{"objective", "binary:logitraw"}, {"tree_method", "hist"}, {"base_score", base_score}});
+  };
+  expect_weighted_sum({{raw("-2"), 0.75}, {raw("4"), 0.25}});
+  use(3);
+  const auto of_classes = [&](const char* base_score) {
+    return model({{"objective", "multi:softprob"}, {"num_class", "3"}, {"tree_method", "hist"}, {"base_score", base_score}});
+  };
+  expect_weighted_sum({{of_classes("0.1"), 0.75}, {of_classes("-2"), 0.25}});
 }
 
 TEST_F(JoinedModels, AreOfTreesAndOfOneKind) {

@@ -5,11 +5,13 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/text.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
 namespace tuneband::workers {
 
@@ -70,6 +72,35 @@ void scale_tree(ModelJson& tree, float factor) {
 
 const ModelJson& objective_of(const ModelJson& learner) { return learner.at("objective").at("name"); }
 
+// What the margins of all rows begin with.
+class BaseScore {
+ public:
+  // Errors: it is none.
+  Result<void> add(const ModelJson& learner, double weight) {
+    const std::string& text = learner.at("learner_model_param").at("base_score").get_ref<const std::string&>();
+    const auto score = parse_number(text);
+    if (!score) return refused("a model has the base_score " + text);
+    const auto* objective = find_xgboost_objective(objective_of(learner).get_ref<const std::string&>());
+    if (objective != nullptr) link_ = objective->link;
+    const double margin = margin_of(link_, *score);
+    if (!first_) first_ = margin;
+    beyond_first_ += weight * (margin - *first_);
+    return {};
+  }
+
+  // Into the first of those that were added. With the digits of a float: XGBoost takes 0.5 for a number that has more.
+  void write(ModelJson& learner) const {
+    if (beyond_first_ == 0) return;
+    const ModelJson score(static_cast<float>(prediction_of(link_, *first_ + beyond_first_)));
+    learner.at("learner_model_param")["base_score"] = score.dump();
+  }
+
+ private:
+  XgboostLink link_ = XgboostLink::identity;
+  std::optional<double> first_;
+  double beyond_first_ = 0;
+};
+
 // Adds the trees of `learner` to those of `joined`.
 Result<void> add_trees(ModelJson& learner, double weight, ModelJson& joined, ModelJson& groups) {
   const auto trees = trees_of(learner);
@@ -88,20 +119,24 @@ Result<JoinedModel> join(const std::vector<WeightedModel>& models) {
   ModelJson first;
   ModelJson trees = ModelJson::array();
   ModelJson groups = ModelJson::array();
+  BaseScore base_score;
   for (const WeightedModel& model : models) {
     ModelJson document = ModelJson::from_ubjson(model.bytes);
     ModelJson& learner = document.at("learner");
     if (auto added = add_trees(learner, model.weight, trees, groups); !added) return added.error();
+    if (auto added = base_score.add(learner, model.weight); !added) return added.error();
     if (first.is_null()) {
       first = std::move(document);
       continue;
     }
     const ModelJson& of_first = first.at("learner");
     if (objective_of(learner) != objective_of(of_first)) return refused("the models have several objectives");
-    if (learner.at("learner_model_param") != of_first.at("learner_model_param"))
-      return refused("the models are not of the same features, classes and `base_score`");
+    ModelJson& shape = learner.at("learner_model_param");
+    shape["base_score"] = of_first.at("learner_model_param").at("base_score");
+    if (shape != of_first.at("learner_model_param")) return refused("the models are not of the same features and classes");
   }
   ModelJson& learner = first.at("learner");
+  base_score.write(learner);
   learner["attributes"] = ModelJson::object();
   const std::string count = std::to_string(trees.size());
   const ModelJson parameters{{"num_parallel_tree", "1"}, {"num_trees", count}, {"size_leaf_vector", "0"}};
