@@ -43,7 +43,8 @@ Result<EnsembleOrder> read_ensemble_order(std::string_view json);
 // job's test rows. `_of_best`: the same of the first of `models` alone. Where there are no such rows the values are left out, and
 // of a cross-validation the best third count by their ranks, as far as they are within two standard errors of the first. Of
 // models that are trained once more `value` is that of before, since no row is left that they have not seen, and `test_value`
-// theirs. Errors: the job has several objectives, constraints or a metric of the training rows; data cannot be read, or is not
+// theirs. Errors: the job has several objectives or constraints, and it is not of
+// one model that is trained once more; a metric of the training rows; data cannot be read, or is not
 // what the models were trained and measured on; a model cannot be read, joined or trained once more.
 Result<Json> join_trials(const EnsembleOrder& order);
 

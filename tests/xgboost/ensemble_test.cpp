@@ -327,6 +327,31 @@ TEST_F(Ensembles, AreNotMadeOfTheSameRowsInAnotherOrder) {
   EXPECT_EQ(fault(order), "") << "nothing tells that they changed";
 }
 
+TEST_F(Ensembles, OfABestTrialAloneAreTrainedOnceMoreWhateverItIsTheBestOf) {
+  auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
+  const Json plain = order.job;
+  const Json objective = plain.at("objective");
+  order.refit = true;
+  Json bounded = objective;
+  bounded["constraints"] = Json::array({{{"metric", "validation-error"}, {"max", 0.5}}});
+  Json several = plain;
+  several.erase("objective");
+  several["objectives"] = Json::array({bounded, {{"metric", "validation-error"}, {"goal", "minimize"}}});
+  const auto models = order.models;
+  order.models.resize(1);
+  const Json expected = joined(order);
+  for (const Json& job : {Json{{"trainer", plain.at("trainer")}, {"objective", bounded}}, several}) {
+    order.job = job;
+    order.models = models;
+    EXPECT_THAT(fault(order), HasSubstr("(with --refit --models 1 the best trial's model alone is trained once more)"));
+    order.models.resize(1);
+    EXPECT_EQ(joined(order), expected);
+    order.refit = false;
+    EXPECT_NE(fault(order), "") << "nothing would come of it but the model as it is";
+    order.refit = true;
+  }
+}
+
 TEST_F(Ensembles, AreOfOneObjectiveAndOfModelsThatAreThere) {
   const auto of = [&](const Json& trainer, const Json& objective) {
     Json with_type = trainer;

@@ -45,18 +45,21 @@ struct Job {
   bool maximize = false;
 };
 
-Result<Job> read_job(const Json& document) {
+// What is asked of a job is asked of the model of its best trial too: a single one is that, whatever else it is the best of.
+Result<Job> read_job(const Json& document, bool of_one_model) {
   Diagnostics faults;
   auto trainer = parse_trainer(member(document, "trainer"), "trainer", faults);
   if (!faults.ok()) return faults.errors().front();
   auto* spec = std::get_if<XgboostSpec>(&trainer);
   if (spec == nullptr) return refused("trainer.type", "is not `xgboost`: models of other trainers are not known");
-  const Json& objective = member(document, "objective");
+  const Json& several = member(document, "objectives");
+  const Json& objective = several.is_array() && !several.empty() ? several.front() : member(document, "objective");
+  const std::string hint = "with --refit --models 1 the best trial's model alone is trained once more";
   constexpr std::string_view kOfValidation = "validation-";
   const std::string metric = objective_metric_of(document);
-  if (!objective.is_object()) return refused("objectives", "are several, and models are joined for one");
-  if (objective.contains("constraints"))
-    return refused("objective.constraints", "are met by each of the models, and need not be by several joined");
+  if (!several.is_null() && !of_one_model) return refused("objectives", "are several, and models are joined for one", hint);
+  if (objective.contains("constraints") && !of_one_model)
+    return refused("objective.constraints", "are met by each of the models, and need not be by several joined", hint);
   if (!metric.starts_with(kOfValidation))
     return refused("objective.metric", "is not of the validation rows, by which models are chosen");
   return Job{std::move(*spec), metric.substr(kOfValidation.size()), member(objective, "goal") == "maximize"};
@@ -199,10 +202,10 @@ Result<Ensemble> make_ensemble(const std::vector<WeightedModel>& members, const 
 struct AllRows {
   Table table;
   std::size_t trained_on = 0;  // so many of them the models know
+  DataLabels labels;           // of these and the test rows
 };
 
 // Of each of the models what it is when it is trained once more.
-  DataLabels labels;           // of these and the test rows
 Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncoding& encoding, AllRows rows) {
   const auto matrix = XgboostMatrix::create(rows.table);
   if (!matrix) return matrix.error();
@@ -212,10 +215,10 @@ Result<Ensemble> refit(Members members, const XgboostSpec& spec, const CsvEncodi
   for (std::size_t i = 0; i < members.trials.size(); ++i) {
     const KeptTraining& kept = *members.trials[i]->training;
     auto parameters = parameters_of(spec, kept.training, threads);
+    add_class_count(parameters, encoding.label, rows.labels);
     if (auto placed = place_features(parameters, encoding, features); !placed) return placed.error();
     auto model = train_anew(*matrix, std::move(parameters), refit_rounds(kept.rounds, rows.trained_on, matrix->rows()));
     if (!model) return model.error();
-    add_class_count(parameters, encoding.label, rows.labels);
     members.models[i].bytes = std::move(*model);
   }
   return make_ensemble(members.models, encoding);
@@ -253,7 +256,7 @@ XgboostParameters predicts_by(XgboostParameters parameters) {
 }  // namespace
 
 Result<Json> join_trials(const EnsembleOrder& order) {
-  const auto job = read_job(order.job);
+  const auto job = read_job(order.job, order.models.size() == 1 && order.refit);
   if (!job) return job.error();
   const bool refits = order.refit && job->spec.data.folds() == 0;  // with folds each was trained on all rows
   auto tables = load_tables(job->spec.data);
