@@ -59,6 +59,8 @@ std::vector<CommandText> texts_of(const CheckedCommand& command) {
   std::vector<CommandText> texts;
   add_arguments(command.spec.argv, texts);
   for (const auto& [name, value] : command.spec.environment) {
+    const bool list = name.ends_with("PATH") && value.find(':') != std::string::npos;
+    if (list) continue;  // of which what is not there is passed over
     texts.push_back({join_path("trainer.environment", name), name, value});
   }
   add_parameters(command.search_space, texts);

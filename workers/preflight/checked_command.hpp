@@ -26,7 +26,7 @@ struct CommandText {
   std::string name;  // the option, variable or parameter that it belongs to, without dashes; "": none
   std::string text;  // of "--name=text" the part behind "="
 };
-// Those without a placeholder, but for argv[0].
+// Those without a placeholder, but for argv[0] and lists of directories (PYTHONPATH, of several).
 std::vector<CommandText> texts_of(const CheckedCommand& command);
 
 // What a program of this command's environment, directory and limits says within `seconds_max`.

@@ -214,6 +214,7 @@ std::optional<NetworkAddress> address_in(const std::string& text) {
     scheme = scheme.substr(0, scheme.find('+'));  // postgresql+psycopg2
     if (address.port.empty()) address.port = port_of_scheme(scheme);
     if (scheme == "s3" || scheme == "gs" || scheme == "file") return std::nullopt;  // a name, no host
+    if (scheme == "udp") return std::nullopt;                                       // nothing answers
   } else if (!RE2::FullMatch(text, pair, &address.host, &address.port)) {
     return std::nullopt;
   }

@@ -155,10 +155,11 @@ void check_script_is_there(const CommandScript& script, Diagnostics& diagnostics
 }
 
 bool asks_for_gpu(const CommandText& text) {
-  static const RE2 cuda(R"((cuda(:\d+)?|gpu_hist|rocm|hip(:\d+)?))");
+  static const RE2 cuda(R"((cuda(:\d+)?|gpu_hist|rocm))");
+  static const RE2 device(R"((gpu|hip(:\d+)?))");
   static const RE2 number(R"([1-9]\d*)");
   if (RE2::FullMatch(text.text, cuda)) return true;
-  if (text.name == "device" || text.name == "accelerator") return text.text == "gpu";
+  if (text.name == "device" || text.name == "accelerator") return RE2::FullMatch(text.text, device);
   return (text.name == "gpus" || text.name == "num_gpus" || text.name == "num-gpus") && RE2::FullMatch(text.text, number);
 }
 

@@ -107,9 +107,13 @@ std::vector<std::string> check_python(const CheckedCommand& command, const Comma
     if (file.is_string()) files.push_back(file.get<std::string>());
   }
   if (const Json syntax = said.value("syntax", Json()); syntax.is_object()) {
-    diagnostics.error(script.path,
-                      script.interpreter + " cannot read the script" + place_of(syntax) + ": " + text_of(syntax, "message"));
-    return files;
+    const std::string message = script.interpreter + " cannot read ";
+    if (is_set(syntax, "certain")) {
+      diagnostics.error(script.path, message + "the script" + place_of(syntax) + ": " + text_of(syntax, "message"));
+      return files;
+    }
+    diagnostics.warning(script.path, message + "a module that the script imports on some ways" + place_of(syntax) + ": " +
+                                         text_of(syntax, "message"));
   }
   check_modules(script, said, diagnostics);
   check_devices(command, script, said, has_gpu, diagnostics);

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import zipfile
 
 FILES_MAX = 200
 # Import names of packages that a script hardly brings with it, and what installs them.
@@ -25,7 +26,18 @@ def names_of(node):
 
 
 def is_main(test):
-    return isinstance(test, ast.Compare) and "__name__" in names_of(test)
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and "__name__" in names_of(test)
+
+
+def does_without(node):
+    """with suppress(ImportError)"""
+    return isinstance(node, ast.With) and any(name in MISSING for item in node.items for name in names_of(item.context_expr))
+
+
+def is_source(path, text):
+    """Not an archive, which Python runs, too, nor what it has compiled."""
+    compiled = text[2:4] == b"\r\n" and b"\0" in text[:16]
+    return not compiled and not zipfile.is_zipfile(path)
 
 
 def imports_of(body, certain, found):
@@ -44,6 +56,8 @@ def imports_of(body, certain, found):
         elif isinstance(node, ast.Try):
             if not any(name in MISSING for handler in node.handlers for name in names_of(handler.type)):
                 imports_of(node.body, certain, found)
+        elif does_without(node):
+            continue
         elif isinstance(node, (ast.With, ast.ClassDef)):
             imports_of(node.body, certain, found)
         elif hasattr(node, "body") and isinstance(node.body, list):
@@ -79,13 +93,17 @@ def torch_cuda():
     return "" if match is None else match.group(1).strip()
 
 
-def read(path, says):
+def read(path, certain, says):
     with open(path, "rb") as file:
         text = file.read()
+    if not is_source(path, text):
+        return []
     try:
         tree = ast.parse(text, path)
     except (SyntaxError, ValueError) as fault:
-        says["syntax"] = {"file": path, "line": getattr(fault, "lineno", 0) or 0, "message": str(getattr(fault, "msg", fault))}
+        if says["syntax"] is None or certain:
+            says["syntax"] = {"file": path, "line": getattr(fault, "lineno", 0) or 0,
+                              "message": str(getattr(fault, "msg", fault)), "certain": certain}
         return []
     source = text.decode("utf-8", "replace")
     says["text"] += source
@@ -101,14 +119,15 @@ def read(path, says):
 def look(script):
     says = {"missing": [], "syntax": None, "gpu": None, "looks": False, "steers": False, "torch_cuda": "", "text": ""}
     home = os.path.dirname(os.path.realpath(script))
-    sys.path[0] = home
+    if not getattr(sys.flags, "safe_path", False):  # else the script's directory is not looked into
+        sys.path[0] = home
     seen, told, waiting = set(), set(), [(os.path.realpath(script), True)]
     while waiting and len(seen) < FILES_MAX:
         path, of_certain = waiting.pop()
         if path in seen:
             continue
         seen.add(path)
-        for name, line, certain in read(path, says):
+        for name, line, certain in read(path, of_certain, says):
             spec = spec_of(name)
             origin = getattr(spec, "origin", None)
             if spec is None and name not in told:

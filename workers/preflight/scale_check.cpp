@@ -109,7 +109,7 @@ void check_ranks_differ(const CheckedCommand& command, const std::vector<std::st
   for (const CommandText& text : texts_of(command)) {
     if (is_batch_size(text.name) && text.path.starts_with("trainer.argv")) {
       const auto size = parse_number(text.text);
-      if (size) check_batch(text.path, {*size}, false, most, diagnostics);
+      if (size && std::isfinite(*size)) check_batch(text.path, {*size}, false, most, diagnostics);
     }
   }
   const auto& argv = command.spec.argv;
