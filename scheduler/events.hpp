@@ -72,6 +72,16 @@ struct AssignmentReport {
   std::vector<debugger::RuleStanding> rules{};  // how far they are; empty: no news
 };
 
+// What a worker's machine lacks for a job, as the worker says: its directories, its data. It is given none of it until it says so
+// no more.
+struct Lack {
+  std::optional<JobId> job;  // nothing: for every job
+  std::string what;          // of scheduler/waiting.hpp
+  std::string message;       // a sentence, with the machine
+
+  friend bool operator==(const Lack&, const Lack&) = default;
+};
+
 struct WorkerSynced {
   WorkerId worker;
   std::string name;                        // for people
@@ -80,6 +90,7 @@ struct WorkerSynced {
   int free_port = 0;                       // free there a moment ago
   std::optional<AssignmentReport> report;  // nothing: idle
   bool draining = false;                   // it wants to end: gives back its trial and is given nothing more
+  std::vector<Lack> lacks{};
 };
 
 struct WorkerLost {  // its process or connection ended; a lease that ran out is found by TimePassed

@@ -8,6 +8,11 @@ bool Worker::holds(const std::string& data_key) const {
   return std::find(data_keys.begin(), data_keys.end(), data_key) != data_keys.end();
 }
 
+const Lack* Worker::lack_for(JobId job) const {
+  const auto found = std::find_if(lacks.begin(), lacks.end(), [job](const Lack& lack) { return !lack.job || *lack.job == job; });
+  return found == lacks.end() ? nullptr : &*found;
+}
+
 Worker* Fleet::find(const WorkerId& id) {
   const auto found = workers_.find(id);
   return found == workers_.end() ? nullptr : &found->second;
@@ -85,11 +90,35 @@ void Fleet::set_occupied(Worker& worker, bool occupied) {
   update_idle(worker);
 }
 
+void Fleet::set_lacks(Worker& worker, std::vector<Lack> lacks) {
+  worker.lacks = std::move(lacks);
+  if (worker.lacks.empty()) {
+    lacking_.erase(worker.id);
+  } else {
+    lacking_.insert(worker.id);
+  }
+}
+
+int Fleet::usable(JobId job) const {
+  const auto cannot = std::count_if(lacking_.begin(), lacking_.end(),
+                                    [&](const WorkerId& id) { return !at(id).draining && at(id).lack_for(job) != nullptr; });
+  return usable() - static_cast<int>(cannot);
+}
+
+const Lack* Fleet::lack_for(JobId job) const {
+  for (const WorkerId& id : lacking_) {
+    const Lack* lack = at(id).draining ? nullptr : at(id).lack_for(job);
+    if (lack != nullptr) return lack;
+  }
+  return nullptr;
+}
+
 void Fleet::remove(const WorkerId& id) {
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
   by_last_seen_.erase({found->second.last_seen, id});
   idle_.erase(id);
+  lacking_.erase(id);
   if (found->second.draining) --draining_;
   end_session(found->second.session);
   workers_.erase(found);
@@ -111,6 +140,7 @@ std::vector<WorkerView> Fleet::views() const {
     view.draining = worker.draining;
     view.occupied = worker.occupied;
     view.data_keys = worker.data_keys;
+    view.lacks = worker.lacks;
     if (worker.assignment) {
       view.rank = worker.assignment->rank;
       view.world_size = worker.assignment->world_size;

@@ -36,8 +36,11 @@ struct Worker {
   std::string address;
   int free_port = 0;
   bool occupied = false;  // it still executes something that is no longer its own
+  std::vector<Lack> lacks;
 
   bool holds(const std::string& data_key) const;
+  // What its machine lacks for the job; null: nothing.
+  const Lack* lack_for(JobId job) const;
 };
 
 class Fleet {
@@ -55,12 +58,19 @@ class Fleet {
   void end_session(std::int64_t session);
   const std::map<std::int64_t, std::vector<WorkerId>>& sessions() const { return sessions_; }
   void set_occupied(Worker& worker, bool occupied);
+  void set_lacks(Worker& worker, std::vector<Lack> lacks);
   void remove(const WorkerId& id);
 
   std::size_t size() const { return workers_.size(); }
   int usable() const { return static_cast<int>(workers_.size()) - draining_; }
+  // Of these, those whose machines lack nothing for the job.
+  int usable(JobId job) const;
   // Free for work, in order of their ids.
   const std::set<WorkerId>& idle() const { return idle_; }
+  // Of those that do not end, one whose machine lacks something for the job; null: there is none.
+  const Lack* lack_for(JobId job) const;
+  // Whose machines lack something for some job.
+  const std::set<WorkerId>& lacking() const { return lacking_; }
   // The one not heard of for longest.
   std::optional<std::pair<Timestamp, WorkerId>> oldest() const;
   std::vector<WorkerView> views() const;
@@ -70,6 +80,7 @@ class Fleet {
 
   std::unordered_map<WorkerId, Worker> workers_;
   std::set<WorkerId> idle_;
+  std::set<WorkerId> lacking_;  // something, for some job
   std::map<std::int64_t, std::vector<WorkerId>> sessions_;
   int draining_ = 0;
   std::set<std::pair<Timestamp, WorkerId>> by_last_seen_;

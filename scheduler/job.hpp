@@ -114,8 +114,9 @@ class Job {
   // The user wants this one ended, which has not: where it heads for it counts as one that does not come, where it waits the
   // others rank without it. What it has reported stays.
   void stop_trial(int number, Timestamp now);
-  // The worker gave it back unharmed, as it was told to, or never began: it waits, at no charge.
-  void given_back(int number, Timestamp now);
+  // The worker gave it back unharmed, as it was told to, or never began: it waits, at no charge. `why`, where somebody has to
+  // know.
+  void given_back(int number, Timestamp now, std::string why = {});
   // The worker ends by itself, because somebody told it to, and stopped the trial. At no charge, as long as the trial `went_on`
   // to another checkpoint or was not assigned in vain too often: it may be the trial that tells its workers.
   void worker_wants_to_end(int number, bool went_on, Timestamp now);
@@ -134,7 +135,8 @@ class Job {
   bool end_if_done(int most, Timestamp now);
 
   struct Capacity {
-    int usable = 0;                  // workers that do not end
+    int usable = 0;                  // workers that do not end, and whose machines lack nothing for it
+    std::string_view lacked;         // by others, of scheduler/waiting.hpp; "": there are none
     int idle = 0;                    // of them
     std::optional<JobId> gathering;  // whose trial the idle ones are kept for
   };

@@ -128,9 +128,9 @@ bool Job::end_if_done(int most, Timestamp now) {
 std::optional<std::string_view> Job::waits_for(const Capacity& capacity) const {
   if (queued_.empty() && !begun_ && !policy_->has_work()) return std::nullopt;
   if (row_.held) return waiting::kHeld;
-  if (capacity.usable == 0) return waiting::kNoWorker;
+  if (capacity.usable == 0) return capacity.lacked.empty() ? waiting::kNoWorker : capacity.lacked;
   if (queued_.empty() ? spec_->replicas.front() > capacity.usable : !first_queued(capacity.usable)) {
-    return waiting::kFewerWorkersThanReplicas;
+    return capacity.lacked.empty() ? waiting::kFewerWorkersThanReplicas : capacity.lacked;
   }
   if (running() >= row_.max_parallel_trials) return waiting::kMaxParallelTrials;
   if (queued_.empty() && awaits_suggestion()) return waiting::kSuggestion;

@@ -272,7 +272,7 @@ void Job::stop_trial(int number, Timestamp now) {
   }
 }
 
-void Job::given_back(int number, Timestamp now) {
+void Job::given_back(int number, Timestamp now, std::string why) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
   if (row_.state == JobState::stopping) {
@@ -287,7 +287,7 @@ void Job::given_back(int number, Timestamp now) {
   trial.state = TrialState::pending;
   queued_.insert(number);
   end_segment(trial);
-  record(EventKind::trial_given_back, trial);
+  record(EventKind::trial_given_back, trial, std::move(why));
 }
 
 void Job::worker_wants_to_end(int number, bool went_on, Timestamp now) {

@@ -259,7 +259,8 @@ enum class EventKind {
   trial_completed,
   trial_failed,      // exit_class, message
   trial_requeued,    // its attempt ended with exit_class and message: it is tried again
-  trial_given_back,  // its worker wanted to end, or never began, or its job is held: it is started again, at no charge
+  trial_given_back,  // its worker wanted to end, never began or lacks something, or its job is held: it is started again, at no
+                     // charge
   trial_reclaimed,   // its worker was not lost after all, and goes on
   trial_cancelled,
   finding,              // message: "rule: what it found"

@@ -228,16 +228,16 @@ std::optional<Timestamp> Scheduler::next_deadline() const {
 std::vector<WorkerView> Scheduler::workers() const {
   std::vector<WorkerView> views = state_->fleet.views();
   for (WorkerView& view : views) {
+    std::erase_if(view.lacks, [&](const Lack& lack) { return lack.job && state_->find_job(*lack.job) == nullptr; });
     if (view.trial) view.left_ms = state_->left_ms(*state_->fleet.find(view.id)->assignment);
   }
   return views;
 }
 
 std::map<JobId, int> Scheduler::queue_positions() const {
-  const int usable = std::max(1, state_->fleet.usable());
   std::vector<std::pair<std::int64_t, JobId>> waiting;
   for (const auto& [id, job] : state_->jobs) {
-    if (job.has_work(usable)) waiting.emplace_back(state_->next_share_time(job), id);
+    if (job.has_work(std::max(1, state_->fleet.usable(id)))) waiting.emplace_back(state_->next_share_time(job), id);
   }
   std::sort(waiting.begin(), waiting.end());
   std::map<JobId, int> positions;
@@ -258,7 +258,7 @@ double Scheduler::weight(JobId id) const {
   return job == nullptr ? 0 : job->row().weight;
 }
 
-std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->fleet.idle().size() : 0; }
+std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->free_for(*state_->gathering) : 0; }
 
 std::vector<std::shared_ptr<const JobSpec>> Scheduler::specs() const {
   std::vector<std::shared_ptr<const JobSpec>> specs;
@@ -270,7 +270,9 @@ std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) 
   const Job* job = state_->find_job(id);
   if (job == nullptr) return {};
   Fleet& fleet = state_->fleet;
-  auto reasons = job->waiting_by_reason({fleet.usable(), static_cast<int>(fleet.idle().size()), state_->gathering});
+  const Lack* lack = fleet.lack_for(id);
+  auto reasons = job->waiting_by_reason({fleet.usable(id), lack == nullptr ? std::string_view() : std::string_view(lack->what),
+                                         static_cast<int>(fleet.idle().size()), state_->gathering});
   std::map<std::string_view, int> faults;
   for (const int number : job->running_trials()) {
     for (const WorkerId& worker : job->trial(number).ranks()) {

@@ -36,6 +36,7 @@ struct WorkerView {
   // Until its segment is over: at its own pace, else as long as segments of the job usually take. Nothing: no word of either yet.
   std::optional<std::int64_t> left_ms;
   std::vector<std::string> data_keys;
+  std::vector<Lack> lacks;  // of jobs that have not ended
 };
 
 struct SchedulerOptions {

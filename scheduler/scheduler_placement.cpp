@@ -62,21 +62,24 @@ std::int64_t Scheduler::State::next_share_time(const Job& job) const {
 std::int64_t Scheduler::State::where_others_are(const Job& job) const {
   ShareStart start;
   for (const auto& [id, other] : jobs) {
-    if (&other != &job) start.add(other.share_time(now, typical_ms(other), 0), other.has_work(fleet.usable()));
+    if (&other != &job) start.add(other.share_time(now, typical_ms(other), 0), other.has_work(fleet.usable(id)));
   }
   return start.time();
 }
 
 // The one that would have had the least of the workers for its weight (weighted fair queueing: Demers, Keshav, Shenker, "Analysis
 // and simulation of a fair queueing algorithm", SIGCOMM 1989), ties to the oldest. One whose data the worker that asks holds goes
-// before, as long as that puts it ahead by no more than one of its segments.
+// before, as long as that puts it ahead by no more than one of its segments. One that no free worker can run has not its turn;
+// nor, while free ones are gathered for another, one that has too few without them.
 Job* Scheduler::State::neediest_job(const Worker* asking) {
   Job* best = nullptr;
   Job* warm = nullptr;
   std::int64_t best_time = 0;
   std::int64_t warm_time = 0;
   for (auto& [id, job] : jobs) {
-    if (!job.has_work(fleet.usable())) continue;
+    if (gathering == id || !job.has_work(fleet.usable(id))) continue;
+    const std::size_t needs = gathering ? static_cast<std::size_t>(job.replicas_at_least()) : 1;
+    if (free_for(id) < needs) continue;
     const std::int64_t time = next_share_time(job);
     if (best == nullptr || time < best_time) {
       best = &job;
@@ -92,14 +95,17 @@ Job* Scheduler::State::neediest_job(const Worker* asking) {
   return may_go_before ? warm : best;
 }
 
-// Free ones that a job's turn came for whose next trial still waits for its configuration: were they given away meanwhile, slow
-// samplers would never get a worker.
-std::size_t Scheduler::State::workers_kept() const {
-  int kept = 0;
+// All free ones are those that a job's turn came for whose next trial still waits for its configuration: were they given away
+// meanwhile, slow samplers would never get a worker.
+bool Scheduler::State::all_are_kept() const {
+  std::size_t kept = 0;
+  std::size_t unfit = 0;  // for a job that keeps some
   for (const auto& [id, job] : jobs) {
-    if (job.keeps_workers()) kept += job.replicas_at_least();
+    if (!job.keeps_workers()) continue;
+    kept += static_cast<std::size_t>(job.replicas_at_least());
+    unfit = std::max(unfit, idle_and_unfit_for(id));
   }
-  return static_cast<std::size_t>(kept);
+  return fleet.idle().size() - unfit <= kept;
 }
 
 Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial) const {
@@ -136,68 +142,101 @@ void Scheduler::State::assign(const Job& job, const TrialRow& trial, std::int64_
   if (ranks.size() > 1) fleet.begin_session(session, ranks);
 }
 
-bool Scheduler::State::all_idle(const std::vector<WorkerId>& ranks) const {
-  return std::all_of(ranks.begin(), ranks.end(), [&](const WorkerId& id) { return fleet.idle().contains(id); });
+// A free worker whose machine lacks nothing for the job, and that is not gathered for another one.
+bool Scheduler::State::is_free_for(const WorkerId& id, JobId job) const {
+  if (!fleet.idle().contains(id)) return false;
+  const Worker& worker = fleet.at(id);
+  const bool gathered = gathering && *gathering != job && worker.lack_for(*gathering) == nullptr;
+  return !gathered && worker.lack_for(job) == nullptr;
 }
 
-// One that holds the job's data; else one that is not warm for a group.
+std::size_t Scheduler::State::idle_and_unfit_for(JobId job) const {
+  const auto is_it = [&](const WorkerId& id) { return fleet.idle().contains(id) && fleet.at(id).lack_for(job) != nullptr; };
+  return static_cast<std::size_t>(std::count_if(fleet.lacking().begin(), fleet.lacking().end(), is_it));
+}
+
+std::size_t Scheduler::State::free_for(JobId job) const {
+  if (!gathering || *gathering == job) return fleet.idle().size() - idle_and_unfit_for(job);
+  const auto is_free = [&](const WorkerId& id) { return is_free_for(id, job); };
+  return static_cast<std::size_t>(std::count_if(fleet.lacking().begin(), fleet.lacking().end(), is_free));
+}
+
+// One that holds the job's data; else one that is not warm for a group. There is one that is free for the job.
 const WorkerId& Scheduler::State::best_idle_worker(const Job& job) const {
   const std::string& key = job.spec()->data_key;
+  const WorkerId* any = nullptr;
   const WorkerId* best = nullptr;
   for (const WorkerId& id : fleet.idle()) {
+    if (!is_free_for(id, job.row().id)) continue;
     const Worker& worker = fleet.at(id);
     if (!key.empty() && worker.holds(key)) return id;
+    if (any == nullptr) any = &id;
     if (best == nullptr && worker.session == 0) best = &id;
     if (best != nullptr && key.empty()) break;
   }
-  return best != nullptr ? *best : *fleet.idle().begin();
+  return best != nullptr ? *best : *any;
 }
 
 // The trial's own workers, which have it in memory; else workers that are set up as a group of this size; else any.
 std::vector<WorkerId> Scheduler::State::choose_group(const TrialRow& trial, std::size_t replicas) {
-  const auto serves = [&](const std::vector<WorkerId>& ranks) { return ranks.size() == replicas && all_idle(ranks); };
+  const auto is_free = [&](const WorkerId& id) { return is_free_for(id, trial.id.job); };
+  const auto serves = [&](const std::vector<WorkerId>& ranks) {
+    return ranks.size() == replicas && std::all_of(ranks.begin(), ranks.end(), is_free);
+  };
   const auto& sessions = fleet.sessions();
   const Worker* first = fleet.find(trial.worker);
   const auto own = first == nullptr ? sessions.end() : sessions.find(first->session);
   if (own != sessions.end() && own->second == trial.ranks() && serves(own->second)) return own->second;
   const auto ready = std::find_if(sessions.begin(), sessions.end(), [&](const auto& entry) { return serves(entry.second); });
   if (ready != sessions.end()) return ready->second;
-  std::vector<WorkerId> ids(fleet.idle().begin(), fleet.idle().end());
+  std::vector<WorkerId> ids;
+  std::copy_if(fleet.idle().begin(), fleet.idle().end(), std::back_inserter(ids), is_free);
   std::stable_partition(ids.begin(), ids.end(), [&](const WorkerId& id) { return fleet.at(id).session == 0; });
   ids.resize(replicas);
   return ids;
 }
 
-// Gives the neediest job's next segment to free workers; `asking` is one that may have its data, or its trial, in memory. A job
-// whose group is larger than what is free gets the workers that become free next, so that no narrower one can starve it.
-bool Scheduler::State::place_next(const Worker* asking) {
-  if (fleet.idle().empty() || fleet.idle().size() <= workers_kept()) return false;
-  const int usable = fleet.usable();
+// The job whose turn it is, and how many workers it takes: they are free. Nothing: there is none, or it has to wait and others
+// have their turn (`again`). A job whose group is larger than what is free gets the workers that become free next, so that no
+// narrower one can starve it; those whose machines lack something for it are for others.
+Scheduler::State::Turn Scheduler::State::next_turn(const Worker* asking) {
   Job* job = gathering ? find_job(*gathering) : nullptr;
   gathering.reset();
-  if (job == nullptr || !job->has_work(usable)) job = neediest_job(asking);
-  if (job == nullptr) return false;
-  const auto replicas = job->next_replicas(usable, now);
-  if (!replicas) return true;  // it has to wait: others have their turn
-  if (static_cast<std::size_t>(*replicas) > fleet.idle().size()) {
-    gathering = job->row().id;
-    return false;
+  if (job == nullptr || !job->has_work(fleet.usable(job->row().id))) job = neediest_job(asking);
+  while (job != nullptr) {
+    const JobId id = job->row().id;
+    const auto replicas = job->next_replicas(fleet.usable(id), now);
+    if (!replicas) return {.again = true};
+    if (static_cast<std::size_t>(*replicas) <= free_for(id)) return {job, *replicas};
+    if (gathering) break;
+    gathering = id;
+    job = neediest_job(asking);
   }
-  const bool same_job = just_left && just_left->job == job->row().id;
-  const auto taken = job->take(same_job ? std::optional(just_left->number) : std::nullopt, usable, now);
+  return {};
+}
+
+// Gives the next segment to free workers; `asking` is one that may have its job's data, or its trial, in memory.
+bool Scheduler::State::place_next(const Worker* asking) {
+  if (all_are_kept()) return false;
+  const auto [job, replicas, again] = next_turn(asking);
+  if (job == nullptr) return again;
+  const JobId id = job->row().id;
+  const bool same_job = just_left && just_left->job == id;
+  const auto taken = job->take(same_job ? std::optional(just_left->number) : std::nullopt, fleet.usable(id), now);
   if (!taken) return true;
   const int number = *taken;
   std::vector<WorkerId> ranks;
-  if (*replicas > 1) {
-    ranks = choose_group(job->trial(number), static_cast<std::size_t>(*replicas));
+  if (replicas > 1) {
+    ranks = choose_group(job->trial(number), static_cast<std::size_t>(replicas));
   } else {
-    ranks = {asking != nullptr ? asking->id : best_idle_worker(*job)};
+    const bool may_ask = asking != nullptr && is_free_for(asking->id, id);
+    ranks = {may_ask ? asking->id : best_idle_worker(*job)};
   }
   const Worker& first = fleet.at(ranks.front());
   const std::int64_t session = first.session;
   const bool set_up = session != 0 && fleet.sessions().at(session) == ranks;
   const bool held = ranks.size() == 1 || trains_xgboost(job->spec()->trainer);  // a command of a group is not
-  const bool in_memory = held && just_left == TrialId{job->row().id, number} && job->trial(number).ranks() == ranks;
+  const bool in_memory = held && just_left == TrialId{id, number} && job->trial(number).ranks() == ranks;
   job->start(number, ranks, in_memory || first.holds(job->spec()->data_key), now);
   assign(*job, job->trial(number), set_up ? session : job->trial(number).epoch.value);
   return true;

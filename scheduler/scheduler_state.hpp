@@ -66,6 +66,7 @@ struct Scheduler::State {
   bool was_cut_off(const Worker& worker) const;
   bool metric_rank_is_done(const Worker& worker) const;
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
+  bool is_unfit_for(const TrialRow& trial);
   std::optional<Timestamp> group_ends_at() const;
   void end_overdue_ranks();
   void end_early(TrialId id);
@@ -84,10 +85,18 @@ struct Scheduler::State {
   std::int64_t next_share_time(const Job& job) const;
   std::int64_t where_others_are(const Job& job) const;
   Job* neediest_job(const Worker* asking);
-  std::size_t workers_kept() const;
+  bool all_are_kept() const;
   const WorkerId& best_idle_worker(const Job& job) const;
-  bool all_idle(const std::vector<WorkerId>& ranks) const;
+  bool is_free_for(const WorkerId& id, JobId job) const;
+  std::size_t free_for(JobId job) const;
+  std::size_t idle_and_unfit_for(JobId job) const;
   std::vector<WorkerId> choose_group(const TrialRow& trial, std::size_t replicas);
+  struct Turn {
+    Job* job = nullptr;
+    int replicas = 0;
+    bool again = false;
+  };
+  Turn next_turn(const Worker* asking);
   bool place_next(const Worker* asking);
   void answer_workers_of(const Job& job);
   bool may_execute(const Worker& worker) const;  // call only with an assignment

@@ -25,6 +25,15 @@ std::string_view known_fault(const std::string& said) {
   return found == std::end(kMachineFaults) ? *std::prev(found) : *found;
 }
 
+// What is said of every fault is of the words that are known.
+std::vector<Lack> in_known_words(std::vector<Lack> lacks) {
+  for (Lack& lack : lacks) {
+    const std::string_view known = known_fault(lack.what);
+    lack.what = known.empty() ? waiting::kMachine : known;
+  }
+  return lacks;
+}
+
 std::string in_words(int rank) { return "rank " + std::to_string(rank) + ": "; }
 
 std::string overdue_in_words(const JobSpec& spec) {
@@ -43,6 +52,7 @@ void Scheduler::State::on(const WorkerSynced& event) {
   worker.address = event.address;
   worker.free_port = event.free_port;
   if (event.draining) fleet.set_draining(worker);
+  fleet.set_lacks(worker, in_known_words(event.lacks));
 
   if (event.report) {
     to_answer.insert(worker.id);
@@ -55,7 +65,8 @@ void Scheduler::State::on(const WorkerSynced& event) {
     fleet.set_draining(worker);
   }
   // It has not heard of its assignment, and is not to hear of it any more.
-  if (worker.assignment && !worker.confirmed && !may_execute(worker)) give_back(worker);
+  const bool unfit = worker.assignment && worker.lack_for(worker.assignment->trial.job) != nullptr;
+  if (worker.assignment && !worker.confirmed && (unfit || !may_execute(worker))) give_back(worker);
   const bool executes = event.report && !event.report->exit;
   const bool its_own = worker.assignment && executes && worker.assignment->epoch == event.report->epoch;
   fleet.set_occupied(worker, executes && !its_own);
@@ -138,7 +149,7 @@ std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) 
     const auto exit = worker.exit;
     if (!exit) result.reset();
     if (!exit || *exit == ExitClass::completed || was_cut_off(worker)) continue;
-    if (*exit != ExitClass::stopped) return exit;
+    if (*exit != ExitClass::stopped || worker.lack_for(trial.id.job) != nullptr) return exit;
     if (result) result = exit;
   }
   return result;
@@ -170,6 +181,15 @@ void Scheduler::State::end_overdue_ranks() {
   });
 }
 
+// One of its workers stopped because its machine lacks something for the job.
+bool Scheduler::State::is_unfit_for(const TrialRow& trial) {
+  const auto ranks = trial.ranks();
+  return std::any_of(ranks.begin(), ranks.end(), [&](const WorkerId& id) {
+    const Worker* worker = fleet.find(id);
+    return worker != nullptr && worker->exit == ExitClass::stopped && worker->lack_for(trial.id.job) != nullptr;
+  });
+}
+
 void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash) {
   Job& job = *find_job(id.job);
   const TrialRow& trial = job.trial(id.number);
@@ -178,6 +198,7 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
   const Epoch files_epoch = first != nullptr ? first->files_epoch : Epoch{};
   // Before a restart it may have been told to stop: what for is not stored.
   const bool wanted_back = job.wants_back(id.number) || (first != nullptr && first->restored);
+  const bool unfit = exit == ExitClass::stopped && is_unfit_for(trial);
   const auto ranks = release(trial);
   const bool failed = exit != ExitClass::completed && exit != ExitClass::stopped;
   bool draining = false;
@@ -186,7 +207,10 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
     if (failed && worker != nullptr) fleet.end_session(worker->session);
     draining = draining || (worker != nullptr && worker->draining);
   }
-  if (exit == ExitClass::stopped && wanted_back) {
+  if (unfit) {
+    end_sessions(ranks);
+    job.given_back(id.number, now, message);
+  } else if (exit == ExitClass::stopped && wanted_back) {
     job.given_back(id.number, now);
   } else if (exit == ExitClass::stopped && draining) {
     job.worker_wants_to_end(id.number, went_on, now);

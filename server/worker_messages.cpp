@@ -70,6 +70,10 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   event.draining = request.draining || of_other_version(request.version);
   event.address = request.address;
   event.free_port = request.free_port;
+  for (const protocol::Lack& lack : request.lacks) {
+    const auto job = lack.job == 0 ? std::nullopt : std::optional(JobId{lack.job});
+    event.lacks.push_back({job, lack.what, lack.message});
+  }
   if (!request.assignment) return event;
 
   const protocol::AssignmentStatus& status = *request.assignment;

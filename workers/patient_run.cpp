@@ -54,15 +54,22 @@ void wait_for_machine(Assignment& assignment, int wait_ms) {
   assignment.waits_for_others(false);
 }
 
+// What another machine may have, as soon as it is free.
+bool may_be_elsewhere(const std::string& lacked) { return lacked == waiting::kDataDirectory || lacked == waiting::kReadableData; }
+
 }  // namespace
 
-SegmentResult run_patiently(TrialRunner& runner, Assignment& assignment, const std::function<void(const std::string&)>& note) {
+SegmentResult run_patiently(TrialRunner& runner, Assignment& assignment, std::int64_t patience_ms,
+                            const std::function<void(const std::string&)>& note) {
+  std::int64_t waited_ms = 0;
   for (int wait_ms = kMachineWaitMsMin;; wait_ms = std::min(2 * wait_ms, kMachineWaitMsMax)) {
     SegmentResult result = try_segment(runner, assignment);
-    if (result.waits_for.empty() || assignment.order().group) return result;
-    if (wait_ms == kMachineWaitMsMin) note(result.message);
+    const bool waits = waited_ms < patience_ms || !may_be_elsewhere(result.waits_for);
+    if (result.waits_for.empty() || assignment.order().group || !waits) return result;
+    if (waited_ms == 0) note(result.message);
     assignment.waits_for(result.waits_for);
     wait_for_machine(assignment, wait_ms);
+    waited_ms += wait_ms;
     assignment.tries_again();
     if (assignment.should_stop()) return {kExitStopped, ""};
   }

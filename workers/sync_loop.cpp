@@ -39,6 +39,7 @@ Worker::Worker(WorkerOptions options, net::HttpClient client, TrialRunner& runne
       client_(std::move(client)),
       runner_(runner),
       first_look_(options_),
+      lacks_(milliseconds(options_.lack_ms)),
       process_end_(options_, runner_),
       last_answer_(Clock::now()) {}
 
@@ -66,8 +67,9 @@ void Worker::drain() {
 
 void Worker::train() {
   std::unique_lock lock(mutex_);
+  const milliseconds rest = std::min(kReleaseAfter, milliseconds(options_.lack_ms));
   while (true) {
-    const bool called = changed_.wait_for(lock, kReleaseAfter, [this] { return to_train_ || to_check_ || end_; });
+    const bool called = changed_.wait_for(lock, rest, [this] { return to_train_ || to_check_ || end_; });
     if (!to_train_ && end_) break;
     if (to_check_) {
       const protocol::CheckOrder order = *std::exchange(to_check_, std::nullopt);
@@ -77,7 +79,14 @@ void Worker::train() {
       continue;
     }
     const std::shared_ptr<Assignment> assignment = std::exchange(to_train_, nullptr);
+    // What the end of a segment is for is told with it, until the server has heard of it.
+    const bool end_to_tell = current_ && current_->finished();
     lock.unlock();
+    if (!end_to_tell) {
+      looks_again_ = true;
+      lacks_.look_again(Clock::now());
+      looks_again_ = false;
+    }
     if (called) {
       assignment->finish(run_segment(*assignment));
       wake_.set();
@@ -110,9 +119,21 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
   const std::string name = "job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) + ": ";
   options_.log(name + "resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
   first_look_.look(assignment);
-  SegmentResult result = run_patiently(runner_, assignment, [&](const std::string& fault) { options_.log(name + fault); });
+  const auto note = [&](const std::string& fault) { options_.log(name + fault); };
+  SegmentResult result = run_patiently(runner_, assignment, options_.lack_ms, note);
+  if (!result.waits_for.empty()) return give_back(assignment, result);
+  if (result.exit == kExitCompleted) lacks_.ran(order.job);
   first_look_.explain(order, result);
   return result;
+}
+
+// Another machine may do: the trial is charged nothing.
+SegmentResult Worker::give_back(const Assignment& assignment, const SegmentResult& result) {
+  const protocol::AssignmentOrder& order = assignment.order();
+  lacks_.add(order, result, Clock::now());
+  options_.log("job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) +
+               ": given back, for other machines: " + result.message);
+  return {kExitStopped, result.message};
 }
 
 // ---- the sync loop's thread ---------------------------------------------------------------------------------------------------
@@ -137,7 +158,7 @@ void Worker::sync_until_end() {
 
 ProcessEnd::Work Worker::work() {
   const std::lock_guard lock(mutex_);
-  return {current_, current_ != to_train_, draining_};
+  return {current_, current_ != to_train_ || looks_again_, draining_};
 }
 
 // Or until there is something to tell. Looks at the thread that trains meanwhile.
@@ -213,6 +234,7 @@ protocol::SyncRequest Worker::make_request() const {
   request.address = address_;
   request.free_port = free_port_;
   if (current_) request.assignment = current_->status();
+  request.lacks = lacks_.all();  // after the end of the segment that has found it
   return request;
 }
 

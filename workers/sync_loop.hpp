@@ -4,6 +4,7 @@
 // again for as long as it takes. What the server has not confirmed is kept and sent again.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "os/wake_event.hpp"
 #include "workers/assignment.hpp"
 #include "workers/first_look.hpp"
+#include "workers/machine_lacks.hpp"
 #include "workers/process_end.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/worker_options.hpp"
@@ -41,6 +43,7 @@ class Worker {
   void check(const protocol::CheckOrder& order);
   bool is_draining();
   SegmentResult run_segment(Assignment& assignment);
+  SegmentResult give_back(const Assignment& assignment, const SegmentResult& result);
 
   void sync_until_end();
   bool sync_once();  // one exchange with the server; whether it succeeded
@@ -59,6 +62,8 @@ class Worker {
 
   // The training thread's own.
   FirstLook first_look_;
+  MachineLacks lacks_;
+  std::atomic<bool> looks_again_ = false;  // for what was missed: a call that may hang, as those of a segment
 
   // The sync loop's own.
   ProcessEnd process_end_;

@@ -25,6 +25,9 @@ struct WorkerOptions {
   // A segment whose thread does nothing at all for so long, and waits for no other process, hangs in a call: its trial fails, and
   // the process is replaced. Once it was told to stop, `group_grace_ms` is enough. 0: never.
   std::int64_t stall_ms = 300'000;
+  // What its machine lacks for a job it waits for that long before the trial goes to other machines, and looks for it again after
+  // that long; then after twice as long each time it is missed again.
+  std::int64_t lack_ms = 10'000;
   std::function<void(bool for_good)> replace_process = [](bool) {};
   // What is found on this machine of a job's document (workers/check_process.hpp), on the thread that trains. `workers`: that
   // share it; `should_stop`: asked several times a second. Empty: this worker checks nothing.

@@ -267,6 +267,8 @@ JobSummary job_summary_from_json(const Json& json) {
   return summary;
 }
 
+LackInfo lack_from_json(const Json& json) { return {maybe_integer(json, "job"), text_of(json, "message")}; }
+
 WorkerInfo worker_from_json(const Json& json) {
   WorkerInfo worker;
   worker.id = text_of(json, "id");
@@ -277,6 +279,7 @@ WorkerInfo worker_from_json(const Json& json) {
   worker.rank = maybe_integer(json, "rank");
   worker.last_seen_ms = time_of(json, "last_seen_at");
   worker.data_keys = integer_of(json, "data_keys");
+  worker.lacks = list_from_json(json, "lacks", lack_from_json);
   return worker;
 }
 

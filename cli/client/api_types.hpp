@@ -227,6 +227,11 @@ struct JobSummary {
   std::vector<RuleOfJobInfo> rules;
 };
 
+struct LackInfo {
+  std::optional<std::int64_t> job;  // nothing: every one
+  std::string message;
+};
+
 struct WorkerInfo {
   std::string id;
   std::string name;
@@ -236,6 +241,7 @@ struct WorkerInfo {
   std::optional<std::int64_t> rank;  // in a distributed trial
   std::optional<std::int64_t> last_seen_ms;
   std::int64_t data_keys = 0;
+  std::vector<LackInfo> lacks;
 };
 
 JobInfo job_from_json(const Json& json);

@@ -155,6 +155,16 @@ Finished delete_job(Session session, const std::string& job) {
 
 namespace {
 
+// Behind the table: most workers lack nothing.
+void print_lacks(Console& console, const std::vector<WorkerInfo>& workers) {
+  for (const WorkerInfo& worker : workers) {
+    for (const LackInfo& lack : worker.lacks) {
+      const std::string jobs = lack.job ? fmt::format("job {}", *lack.job) : "any job";
+      console.print(fmt::format("{} is given nothing of {}: {}", worker.name, jobs, lack.message));
+    }
+  }
+}
+
 Finished print_workers(Session session, const Json& answer) {
   Table table({{"name"},
                {"state"},
@@ -164,7 +174,8 @@ Finished print_workers(Session session, const Json& answer) {
                {"last seen"},
                {"data", Align::right},
                {"id"}});
-  for (const WorkerInfo& worker : list_from_json(answer, "workers", worker_from_json)) {
+  const std::vector<WorkerInfo> workers = list_from_json(answer, "workers", worker_from_json);
+  for (const WorkerInfo& worker : workers) {
     const auto seen = worker.last_seen_ms
                           ? format_duration(seconds_of(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms))) + " ago"
                           : "-";
@@ -176,6 +187,7 @@ Finished print_workers(Session session, const Json& answer) {
     return kExitOk;
   }
   session.console.print_table(table);
+  print_lacks(session.console, workers);
   return kExitOk;
 }
 

@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t kParallelTrialsDefault = 1000;  // as docs/job.md says
 
 constexpr std::size_t kBracketsShownInReport = 20;
+constexpr std::size_t kUnfitShownMax = 10;  // workers
 
 void print_parameters(Console& console, const Json& configuration) {
   if (!configuration.is_object()) return;
@@ -411,6 +412,25 @@ void print_state(Console& console, const JobSummary& summary) {
   }
 }
 
+// Those whose machines lack something for a job that goes on, and what.
+void print_unfit_workers(ApiClient& api, Console& console, const JobInfo& job) {
+  if (job.ended()) return;
+  const auto answer = api.get("/v1/workers");
+  if (!answer) return;
+  std::vector<WorkerInfo> workers = list_from_json(*answer, "workers", worker_from_json);
+  std::erase_if(workers, [](const WorkerInfo& worker) { return worker.state == "draining"; });
+  std::vector<std::string> unfit;
+  for (const WorkerInfo& worker : workers) {
+    const auto lack = std::find_if(worker.lacks.begin(), worker.lacks.end(),
+                                   [&](const LackInfo& its) { return !its.job || *its.job == job.id; });
+    if (lack != worker.lacks.end()) unfit.push_back(worker.name + ": " + lack->message);
+  }
+  if (unfit.empty()) return;
+  console.field("workers", fmt::format("{} of {} cannot run it now", unfit.size(), format_count(workers.size(), "worker")));
+  for (std::size_t i = 0; i < std::min(unfit.size(), kUnfitShownMax); ++i) console.field("", unfit[i]);
+  if (unfit.size() > kUnfitShownMax) console.field("", "and more: `tuneband workers` has all of them");
+}
+
 void note_left_out(Console& console, std::int64_t count, std::string_view what) {
   if (count > 0 && console.terminal().interactive) console.print_line({{fmt::format("and {} more {}", count, what), Style::dim}});
 }
@@ -427,6 +447,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_constraints(console, summary);
   print_not_finite(console, summary.costs, summary.job);
   print_state(console, summary);
+  print_unfit_workers(api, console, summary.job);
   print_failures(console, summary.job, summary.failures);
   print_findings(console, summary);
   print_not_judged(console, summary);

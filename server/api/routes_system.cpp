@@ -96,6 +96,17 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
   if (!taken) respond->reply(error_reply(taken.error()));
 }
 
+namespace {
+
+Json lacks_json(const WorkerView& worker) {
+  Json lacks = Json::array();
+  for (const Lack& lack : worker.lacks)
+    lacks.push_back({{"job", lack.job ? Json(lack.job->value) : Json(nullptr)}, {"what", lack.what}, {"message", lack.message}});
+  return lacks;
+}
+
+}  // namespace
+
 void Api::list_workers(const Respond& respond) {
   Json workers = Json::array();
   for (const WorkerView& worker : parts_.engine.scheduler().workers()) {
@@ -107,7 +118,8 @@ void Api::list_workers(const Respond& respond) {
                  {"rank", nullptr},
                  {"last_seen_at", time_text(worker.last_seen)},
                  {"draining", worker.draining},
-                 {"data_keys", worker.data_keys.size()}};
+                 {"data_keys", worker.data_keys.size()},
+                 {"lacks", lacks_json(worker)}};
     if (worker.trial) {
       json["job"] = worker.trial->job.value;
       json["trial"] = worker.trial->number;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "os/child_process.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/temporary_directory.hpp"
@@ -96,6 +98,7 @@ class GroupsTest : public testing::Test {
 
   void TearDown() override {
     for (const pid_t pid : stopped_) ::kill(pid, SIGKILL);
+    for (const pid_t pid : started_) os::reap(P_PID, static_cast<id_t>(pid));
   }
 
   TemporaryDirectory directory_;
@@ -104,6 +107,7 @@ class GroupsTest : public testing::Test {
   std::uint64_t seed_ = setting("TUNEBAND_GROUP_SEED", 1);
   std::uint64_t drawn_ = 0;
   std::vector<pid_t> stopped_;
+  std::vector<pid_t> started_;  // by the test itself
 };
 
 TEST_F(GroupsTest, ThreeWorkersTrainEveryTrialTogether) {
@@ -166,6 +170,41 @@ TEST_F(GroupsTest, OneRanksFailureEndsTheOthers) {
   // All three are free again: the next job of three needs them.
   const std::string next = submit(*server, command_job("next", 3, "echo '{\"resource\": 1, \"loss\": 1}'\n"));
   EXPECT_EQ(server->wait_for_end(next).at("state"), "completed");
+}
+
+// Each worker's data is in the directory in which it was started.
+TEST_F(GroupsTest, AWorkerThatDoesNotSeeTheDataGivesItsTrialsToOthersAtNoCharge) {
+  const auto server = start("data", 0);
+  const auto start_in = [&](const std::string& name) {
+    std::filesystem::create_directories(directory_ / name);
+    const std::string command = "cd '" + (directory_ / name) +
+                                "' && exec " TUNEBAND_BIN_DIR "/tuneband-worker --no-guardian --name " + name + " --server " +
+                                server->url() + " >log 2>&1";
+    const Result<pid_t> worker = os::spawn({.program = "/bin/sh", .arguments = {"-c", command}});
+    ASSERT_TRUE(worker);
+    stopped_.push_back(*worker);
+    started_.push_back(*worker);
+  };
+  start_in("sees");
+  start_in("blind");
+  Json document = xgboost_job("job", 2);
+  std::filesystem::rename(table(), directory_ / "sees/table.csv");
+  document["trainer"]["data"]["train"] = "/proc/self/cwd/table.csv";
+  document["limits"] = {{"max_trials", 3}, {"max_attempts", 1}};
+  const std::string id = server->post("/v1/jobs?preflight=off", document.dump()).at("job").at("id").dump();
+  std::string reason;
+  const auto is_given_back = [&](const ServerEvent& event) {
+    reason = event.data.value("message", "");
+    return event.data.value("kind", "") == "trial_given_back";
+  };
+  EXPECT_TRUE(server->stream("/v1/events/stream?after=0", is_given_back));
+  EXPECT_THAT(reason, testing::HasSubstr("/proc/self/cwd/table.csv"));
+  EXPECT_EQ(server->get("/v1/jobs/" + id).at("waiting"), Json({{"data that a worker cannot read", 1}}));
+  std::filesystem::create_directories(directory_ / "sees-too");
+  std::filesystem::copy_file(directory_ / "sees/table.csv", directory_ / "sees-too/table.csv");
+  start_in("sees-too");
+  EXPECT_EQ(server->wait_for_end(id).at("state"), "completed");
+  EXPECT_EQ(server->get("/v1/jobs/" + id).at("trials").at("failed"), 0);
 }
 
 TEST_F(GroupsTest, ARankThatHangsOnceTheMetricRankIsDoneIsToldToEndAndTheValueCounts) {

@@ -239,6 +239,21 @@ TEST_F(ApiTrialsTest, AnIdleWorkersCallIsHeldUntilThereIsWork) {
   for (const Json& worker : listed) EXPECT_EQ(worker.at("state"), "executing") << worker;
 }
 
+TEST_F(ApiTrialsTest, WhatAWorkersMachineLacksIsShownWithItAndWithTheJobThatWaitsForIt) {
+  job_ = submit(job_document("lacked"));
+  const Json lack{
+      {"job", get_json("/v1/jobs/lacked").at("id")}, {"what", "data that a worker cannot read"}, {"message", "no a.csv"}};
+  Json of_all = lack;
+  of_all["job"] = 0;
+  const Json said{{"name", "w"}, {"lacks", {lack, of_all}}};
+  EXPECT_EQ(Json::parse(post("/v1/workers/w/sync", said.dump()).body).at("desired"), "idle");
+  Json shown = get_json("/v1/workers").at("workers").at(0).at("lacks");
+  EXPECT_EQ(shown.at(0), lack);
+  EXPECT_EQ(shown.at(1).at("job"), nullptr);
+  EXPECT_EQ(get_json("/v1/jobs/lacked").at("waiting"), Json({{"data that a worker cannot read", 1}}));
+  EXPECT_EQ(get_json("/v1/jobs?view=cards").at("jobs").at(0).at("waits_for"), "it waits for data that a worker cannot read");
+}
+
 TEST_F(ApiTrialsTest, AWorkerThatHasEndedIsLostAndItsTrialFailsForWhatItIsSaidToHaveEndedOf) {
   Json document = job_document("ended");
   document["limits"] = {{"max_trials", 1}};

@@ -56,6 +56,7 @@ SyncRequest some_request() {
   status.crash = "exit status 3";
   status.files_epoch = 8;
   request.assignment = status;
+  request.lacks = {{0, "the server's data directory on a worker's machine", "it is not mounted"}, {7, "data", "no a.csv"}};
   request.checks_jobs = true;
   request.check_result.emplace().id = 12;
   request.check_result->found.error("trainer.argv[0]", "no such program", "look");
@@ -131,6 +132,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadRequest{"MetricIsText", R"({"assignment": {"observations": [{"resource": 1, "metrics": {"a": "high"}}]}})",
                                "assignment.observations[0].metrics.a"},
                     BadRequest{"EndWithoutMessage", R"({"ended": {"message": null}})", "ended.message"},
+                    BadRequest{"LackOfANegativeJob", R"({"lacks": [{"job": -1, "what": "a", "message": "b"}]})", "lacks[0].job"},
+                    BadRequest{"LackOfNothing", R"({"lacks": [{"job": 1, "what": "", "message": "b"}]})", "lacks[0].what"},
+                    BadRequest{"LackWithoutMessage", R"({"lacks": [{"job": 1, "what": "a"}]})", "lacks[0].message"},
                     BadRequest{"DataKeyIsNumber", R"({"data_keys": [1]})", "data_keys[0]"}),
     [](const auto& test) { return test.param.what; });
 

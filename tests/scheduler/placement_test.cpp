@@ -324,6 +324,49 @@ TEST_F(Placement, WhatATrialWaitsForOnItsMachineIsOneOfFewReasonsUntilItsEnd) {
   EXPECT_EQ(says("a", ""), Reasons());
 }
 
+TEST_F(Placement, AWorkerThatLacksSomethingForAJobIsGivenOthersAndIsNotCountedForIt) {
+  const auto lack = [](std::optional<JobId> job) { return Lack{job, "data that a worker cannot read", "no a.csv"}; };
+  core_.says("a").lacks = {lack(JobId{1})};
+  core_.says("b").lacks = {lack(JobId{9}), lack(std::nullopt)};
+  core_.submit();
+  sync_all({"a", "b"});
+  EXPECT_EQ(given_to({"a", "b"}), "a:- b:- ");
+  EXPECT_EQ(core_.scheduler().waiting_by_reason(JobId{1}), Reasons({{"data that a worker cannot read", 1}}));
+  EXPECT_EQ(core_.scheduler().workers().at(1).lacks, std::vector{lack(std::nullopt)}) << "there is no job 9";
+  core_.submit();
+  EXPECT_EQ(given_to({"a", "b"}), "a:2/0 b:- ");
+  core_.says("a").draining = true;
+  core_.reach_target("a", 0.5);
+  core_.says("b").lacks.clear();
+  core_.sync("b");
+  EXPECT_EQ(given_to({"b"}), "b:1/0 ");
+}
+
+// The one that is warm for the job's data, or that asks, may be the one whose machine has lost something else.
+TEST_F(Placement, OfTheFreeWorkersOneThatLacksNothingIsTakenWhateverItHoldsOrWhoAsks) {
+  core_.says("a").lacks = core_.says("d").lacks = {{JobId{1}, "room on a worker's disk", "full"}};
+  core_.says("a").data_keys = {"data"};
+  sync_all({"a", "b", "c"});
+  core_.submit(one_at_a_time(), "data");
+  EXPECT_EQ(given_to({"a", "b", "c"}), "a:- b:1/0 c:- ");
+  core_.sync("d");
+  core_.reach_target("b", 0.5);
+  core_.says("b").lacks = core_.says("a").lacks;
+  core_.fail("b");
+  EXPECT_EQ(given_to({"a", "c", "d"}), "a:- c:1/1 d:- ");
+}
+
+TEST_F(Placement, ATrialThatItsWorkerHasNotHeardOfIsGivenBackWhenItsMachineLacksSomethingForIt) {
+  core_.submit(one_at_a_time());
+  core_.sync("a");
+  core_.says("a").lacks = {{JobId{1}, "data that a worker cannot read", "no a.csv"}};
+  core_.sync("a");
+  EXPECT_EQ(core_.trial(0).state, TrialState::pending);
+  EXPECT_EQ(core_.trial(0).attempts, 0);
+  core_.sync("b");
+  EXPECT_EQ(given_to({"b"}), "b:1/0 ");
+}
+
 TEST_F(Placement, WorkersAreGatheredForAGroupThatNeedsMoreUntilTheyLeave) {
   core_.submit(of_group(3));
   EXPECT_EQ(core_.scheduler().queue_position(JobId{1}), std::nullopt) << "not even one worker is there";

@@ -61,6 +61,7 @@ struct ScriptWorker {
   std::optional<Assignment> assignment;
   std::optional<WorkerSynced> last_message;
   bool draining = false;
+  std::vector<Lack> lacks;
 };
 
 class ScriptRunner {
@@ -185,6 +186,16 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
     step(lost);
     return;
   }
+  if (verb == "lacks") {  // with its next message; of job 0: for every one; no words: nothing any more
+    std::int64_t job = 0;
+    Lack lack;
+    worker.lacks.clear();
+    if (!(words >> job >> std::ws && std::getline(words, lack.what))) return;
+    if (job != 0) lack.job = JobId{job};
+    lack.message = message.worker.value + " lacks " + lack.what;
+    worker.lacks.push_back(std::move(lack));
+    return;
+  }
   if (worker.assignment) {
     message.report.emplace();
     message.report->epoch = worker.assignment->epoch;
@@ -225,6 +236,7 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
     }
   }
   message.draining = worker.draining;
+  message.lacks = worker.lacks;
   if (message.report && verb == "exit") message.report->message = rest;
   send(message, heard);
 }
@@ -321,6 +333,9 @@ void ScriptRunner::show_workers() {
         worker.id.value +
         (worker.trial ? " has " + name_of(*worker.trial) + ", epoch " + std::to_string(worker.epoch.value) : " is free") +
         (worker.left_ms ? ", " + std::to_string(*worker.left_ms) + " ms left" : "") + (worker.draining ? ", draining" : ""));
+    for (const Lack& lack : worker.lacks)
+      lines_.back() +=
+          (lack.job ? ", lacks for job " + std::to_string(lack.job->value) : ", lacks for all jobs") + ": " + lack.what;
   }
 }
 

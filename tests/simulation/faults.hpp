@@ -14,6 +14,7 @@ struct Faults {
   double worker_silent = 0;        // at each unit: unheard for up to a minute, while it goes on
   double worker_frozen = 0;        // at each unit: stopped as by SIGSTOP for up to a minute
   double worker_drains = 0;        // at each unit
+  double machine_lacks = 0;        // what a segment needs, at its start: for up to two minutes
   double server_killed = 0;        // at each batch, before or after its commit
   double disk_full = 0;            // at each batch: its commit fails, and the server ends
   double clock_jumps = 0;          // at each batch, forwards or backwards

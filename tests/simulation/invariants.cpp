@@ -233,7 +233,9 @@ void Invariants::check_decision(const DecisionRow* before, const DecisionRow& af
 
 void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& scheduler) const {
   const auto workers = scheduler.workers();
-  const auto is_idle = [](const WorkerView& worker) { return !worker.trial && !worker.draining && !worker.occupied; };
+  const auto is_idle = [](const WorkerView& worker) {
+    return !worker.trial && !worker.draining && !worker.occupied && worker.lacks.empty();
+  };
   const auto idle = std::find_if(workers.begin(), workers.end(), is_idle);
   int widest = 1;  // free workers may wait for others, to be enough for a group
   for (const auto& [id, facts] : jobs_) {

@@ -1,8 +1,10 @@
 #include "tests/simulation/simulated_worker.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "scheduler/waiting.hpp"
 #include "tests/simulation/invariants.hpp"
 
 namespace tuneband::test {
@@ -16,6 +18,7 @@ constexpr std::int64_t kStopMsMax = 3'000;
 constexpr std::int64_t kStoreMsMax = 3'000;
 constexpr std::int64_t kUnheardMsMax = 60'000;
 constexpr std::int64_t kFrozenMsMax = 60'000;
+constexpr std::int64_t kLacksMsMax = 120'000;
 constexpr double kLevels = 32;  // of values: few enough for ties
 constexpr double kNoise = 0.4;  // share of a value that each resource has for itself: the order of trials often stays, not always
 
@@ -67,6 +70,7 @@ WorkerSynced SimulatedWorker::message() const {
   message.worker = id_;
   message.name = id_.value;
   message.draining = draining_;
+  message.lacks = lacks_;
   if (run_) {
     AssignmentReport report;
     report.epoch = run_->assignment.epoch;
@@ -99,6 +103,7 @@ void SimulatedWorker::call() {
   observations_sent_ = run_ ? run_->unacknowledged.size() : 0;
   epoch_sent_ = run_ ? run_->assignment.epoch : Epoch{};
   exit_sent_ = run_ && run_->exit;
+  lacks_sent_ = lacks_;
   send_(*this, message(), call);
   clock_.after_ms(kCallTimeoutMs, [this, call] {
     if (call == last_call_ && call_open_) hear(call, std::nullopt);
@@ -140,6 +145,9 @@ void SimulatedWorker::hear(std::uint64_t call_heard, const std::optional<WorkerR
 // ---- training -----------------------------------------------------------------------------------------------------------------
 
 void SimulatedWorker::execute(const Assignment& assignment) {
+  const auto lacked = [&](const Lack& lack) { return !lack.job || *lack.job == assignment.trial.job; };
+  if (std::any_of(lacks_sent_.begin(), lacks_sent_.end(), lacked))
+    throw Broken("a worker is given a trial of a job that it lacks something for");
   if (draw_.chance(faults_.worker_dies_at_start)) return die();
   const std::int64_t from = assignment.from_resource;
   const bool there = disk_.checkpoints.contains({assignment.trial, assignment.files_epoch, from});
@@ -147,6 +155,7 @@ void SimulatedWorker::execute(const Assignment& assignment) {
     throw Broken("a trial is to go on from a checkpoint that the directory it names never had");
   run_ = Run{assignment, directory_for(assignment), from, from, 0, {}, {}, std::nullopt, "", false};
   held_.reset();
+  if (draw_.chance(faults_.machine_lacks)) return find_something_lacking();
   const Epoch epoch = assignment.epoch;
   clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
 }
@@ -156,6 +165,20 @@ Epoch SimulatedWorker::directory_for(const Assignment& assignment) const {
   const bool goes_on = held_ && held_->assignment.trial == assignment.trial && held_->files_epoch == assignment.files_epoch &&
                        held_->resource == assignment.from_resource;
   return goes_on ? held_->files_epoch : assignment.epoch;
+}
+
+void SimulatedWorker::find_something_lacking() {
+  const JobId job = run_->assignment.trial.job;
+  lacks_.push_back(
+      {draw_.chance(0.7) ? std::optional(job) : std::nullopt, std::string(waiting::kReadableData), "it is not there"});
+  clock_.after_ms(draw_.between(1, kLacksMsMax), [this] { forget_what_lacks(); });
+  end_run(ExitClass::stopped, "it is not there");
+}
+
+// What the end of a segment is for is told with it.
+void SimulatedWorker::forget_what_lacks() {
+  if (run_ && run_->exit) return clock_.after_ms(kSyncEveryMs, [this] { forget_what_lacks(); });
+  lacks_.clear();
 }
 
 void SimulatedWorker::fire_a_rule() {

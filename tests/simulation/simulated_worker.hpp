@@ -65,6 +65,8 @@ class SimulatedWorker {
   WorkerSynced message() const;
   void execute(const Assignment& assignment);
   Epoch directory_for(const Assignment& assignment) const;
+  void find_something_lacking();
+  void forget_what_lacks();
   void fire_a_rule();
   void train_one_unit(Epoch epoch);
   void end_at_rung(Epoch epoch);
@@ -86,6 +88,8 @@ class SimulatedWorker {
   std::optional<Run> held_;  // the last one that reached its rung, when its process is held there
   bool alive_ = true;
   bool draining_ = false;
+  std::vector<Lack> lacks_;
+  std::vector<Lack> lacks_sent_;  // with the open call
   std::int64_t unheard_until_ms_ = 0;
   std::int64_t frozen_until_ms_ = 0;
   std::uint64_t last_call_ = 0;

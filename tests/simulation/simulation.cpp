@@ -39,6 +39,7 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
   faults.clock_jumps = some(0.01);
   faults.trial_crashes = some(0.03);
   faults.value_is_not_finite = some(0.1);
+  faults.machine_lacks = some(0.2);
   if (kind == SimulationKind::anything) {
     faults.trial_fails = some(0.05);
     faults.rule_fires = some(0.05);

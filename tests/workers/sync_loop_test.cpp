@@ -260,6 +260,48 @@ TEST_F(SyncLoopTest, WhereTheServersDataDirectoryIsNotNothingIsTrainedUntilItIsT
   drain();
 }
 
+TEST_F(SyncLoopTest, ARankWithoutTheServersDataDirectoryGivesItsTrialBackAndAsksForNoneUntilItIsThere) {
+  options.lack_ms = 1;
+  AssignmentOrder order = order_of(1);
+  order.trial_dir = dir / "data/jobs/1/trials/0";
+  order.group.emplace().session = 1;
+  server.desire(order);
+  start_worker();
+  const SyncRequest told = server.wait_for_exit(1);
+  EXPECT_EQ(told.assignment->exit, "stopped");
+  EXPECT_THAT(told.assignment->message, testing::HasSubstr("data directory is not at"));
+  ASSERT_EQ(told.lacks.size(), 1U);
+  EXPECT_EQ(told.lacks[0].job, 0);
+  EXPECT_EQ(told.lacks[0].what, waiting::kDataDirectory);
+  EXPECT_EQ(told.lacks[0].message, told.assignment->message);
+  server.desire(std::nullopt);
+  server.wait_for([](const SyncRequest& request) { return idle(request) && request.lacks.size() == 1; });
+  std::filesystem::create_directories(dir / "data/jobs");
+  order.epoch = 2;
+  order.group.reset();
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, "it crashed"}; };
+  server.desire(order);
+  EXPECT_TRUE(server.wait_for_exit(2).lacks.empty());
+  drain();
+}
+
+TEST_F(SyncLoopTest, ATrialOfOneWorkerIsGivenBackOnceItsDataHasNotComeForAWhile) {
+  options.lack_ms = 1;
+  runner.script = [](const AssignmentOrder&, TrialReporter&) {
+    return SegmentResult{.exit = kExitDataUnreadable, .message = "no data", .waits_for = std::string(waiting::kReadableData)};
+  };
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(
+      [](const SyncRequest& request) { return executing(request) && request.assignment->message == waiting::kReadableData; });
+  const SyncRequest told = server.wait_for_exit(1);
+  EXPECT_EQ(told.assignment->exit, "stopped");
+  EXPECT_EQ(told.assignment->message, "no data");
+  ASSERT_EQ(told.lacks.size(), 1U);
+  EXPECT_EQ(told.lacks[0].job, 1);
+  drain();
+}
+
 TEST_F(SyncLoopTest, WhatASegmentStoresAfterItsTrialWasCutGoes) {
   runner.script = [](const AssignmentOrder& order, TrialReporter&) {
     write_text(order.trial_dir + "/" + protocol::kReleasedFile, "");

@@ -65,6 +65,8 @@ Json status_to_json(const AssignmentStatus& status) {
   return json;
 }
 
+Json lack_to_json(const Lack& lack) { return {{"job", lack.job}, {"what", lack.what}, {"message", lack.message}}; }
+
 Json place_to_json(const GroupPlace& place) {
   return {{"rank", place.rank},
           {"world_size", place.world_size},
@@ -152,6 +154,16 @@ debugger::RuleStanding read_standing(const Json& json, const std::string& path, 
   standing.fault = reader.text_or("fault", "", {.min = 0, .max = kMessageSizeMax});
   reader.finish();
   return standing;
+}
+
+Lack read_lack(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  Lack lack;
+  lack.job = required_integer(reader, "job", kNotNegative);
+  lack.what = required_text(reader, "what", kNameRange);
+  lack.message = required_text(reader, "message", {.min = 1, .max = kMessageSizeMax});
+  reader.finish();
+  return lack;
 }
 
 AssignmentStatus read_status(const Json& json, const std::string& path, Diagnostics& diagnostics) {
@@ -366,6 +378,7 @@ Json to_json(const SyncRequest& request) {
             {"version", request.version}, {"data_keys", request.data_keys}, {"draining", request.draining},
             {"address", request.address}, {"free_port", request.free_port}};
   if (request.assignment) json["assignment"] = status_to_json(*request.assignment);
+  for (const Lack& lack : request.lacks) json["lacks"].push_back(lack_to_json(lack));
   if (request.checks_jobs) json["checks_jobs"] = true;
   if (request.check_result)
     json["check_result"] = {{"id", request.check_result->id}, {"found", faults_to_json(request.check_result->found)}};
@@ -397,6 +410,8 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
   request.data_keys = read_texts(reader, "data_keys", kDataKeysMax, kDataKeyRange.max, diagnostics);
   if (const Json* assignment = reader.find("assignment"))
     request.assignment = read_status(*assignment, "assignment", diagnostics);
+  const std::span<const Json> lacks = read_array(reader, "lacks", kLacksMax);
+  for (std::size_t i = 0; i < lacks.size(); ++i) request.lacks.push_back(read_lack(lacks[i], join_path("lacks", i), diagnostics));
   request.checks_jobs = reader.boolean_or("checks_jobs", false);
   if (const Json* result = reader.find("check_result"))
     request.check_result = read_check_result(*result, "check_result", diagnostics);

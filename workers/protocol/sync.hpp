@@ -41,6 +41,14 @@ struct AssignmentStatus {
   std::optional<double> test_value;           // with exit: of the model that it leaves, on rows that no search sees; finite
 };
 
+// What the worker's machine lacks for a job, as one of its segments has found. The segment ended as `stopped`, and is not
+// charged.
+struct Lack {
+  std::int64_t job = 0;  // 0: for every job
+  std::string what;      // of scheduler/waiting.hpp
+  std::string message;   // a sentence, with the machine
+};
+
 // What came of a CheckOrder.
 struct CheckResult {
   std::int64_t id = 0;
@@ -63,6 +71,7 @@ struct SyncRequest {
   std::string address;                 // where the other ranks of a group reach it; "": nowhere
   int free_port = 0;                   // was free there a moment ago; 0: none found
   std::optional<AssignmentStatus> assignment;
+  std::vector<Lack> lacks;  // until it may have changed: it is given nothing of these jobs meanwhile
   bool draining = false;
   bool checks_jobs = false;                 // it takes CheckOrders; nobody else is given one
   std::optional<CheckResult> check_result;  // until a call with it was answered
@@ -133,6 +142,7 @@ inline constexpr std::size_t kRulesPerSyncMax = debugger::kRulesMax;
 inline constexpr std::size_t kSyncBodyBytesMax = 4 * 1024 * 1024;
 inline constexpr std::size_t kSyncValuesMax = 200'000;  // of JSON
 inline constexpr std::size_t kDataKeysMax = 1000;
+inline constexpr std::size_t kLacksMax = 100;
 inline constexpr std::size_t kMessageSizeMax = 4000;  // bytes; a worker cuts what is longer
 inline constexpr int kWorldSizeMax = 1'000;
 inline constexpr int kMachineWorkersMax = 10'000;  // of one server, as a check is told

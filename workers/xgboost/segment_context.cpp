@@ -7,6 +7,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "jobs/xgboost_parameters.hpp"
+#include "os/host_name.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
 
@@ -42,6 +43,14 @@ SegmentResult failed_segment(const char* exit, const Error& error) {
                                   "; fewer rows, a smaller max_depth or max_bin, or fewer workers need less"};
   }
   return {.exit = exit, .message = describe(error), .waits_for = machine_fault(error)};
+}
+
+SegmentResult unreadable_data(const Error& error) {
+  SegmentResult result = failed_segment(kExitDataUnreadable, error);
+  if (error.code != ErrorCode::not_found) return result;
+  result.message += " (on " + os::host_name() + ")";
+  result.waits_for = waiting::kReadableData;
+  return result;
 }
 
 namespace {

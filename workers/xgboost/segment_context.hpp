@@ -26,6 +26,9 @@ struct SegmentContext {
 // `exit` with the error's words, and what of the machine it waits for; out of memory is an exit of its own. A broken group is
 // told by group_broke().
 SegmentResult failed_segment(const char* exit, const Error& error);
+// The job was taken, so its files were there: they may come back, as a mount does, or be there on other machines. What is in them
+// does not mend itself.
+SegmentResult unreadable_data(const Error& error);
 
 // What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds, but for metrics.
 XgboostParameters parameters_of(const XgboostSpec& spec, const TrialTraining& training, int threads);

@@ -215,7 +215,7 @@ class XgboostGroup::Session final : public Communicator {
   // This rank's rows to train on, and all of the other parts.
   std::optional<SegmentResult> load(const SegmentContext& segment, XgboostTask task, WarmData& warm, LoadedTables& own) {
     auto tables = load_tables(segment.spec.data, noting_progress(segment.spec.data, segment.log));
-    if (!tables) return failed_segment(kExitDataUnreadable, tables.error());
+    if (!tables) return unreadable_data(tables.error());
     own = std::move(*tables);
     make_suit(own, task, warm);
     warm.features = own.train.columns;

@@ -8,7 +8,6 @@
 #include "workers/data/data_cache.hpp"
 #include "workers/data/data_seal.hpp"
 #include "workers/data/load_progress.hpp"
-#include "workers/machine_fault.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/xgboost/xgboost_group.hpp"
 #include "workers/xgboost/xgboost_training.hpp"
@@ -77,7 +76,7 @@ class XgboostRunner final : public TrialRunner {
     auto parameters = parameters_of(segment);
     const auto found = cache_.get(segment.spec, task_of(parameters), noting_progress(segment.spec.data, segment.log),
                                   [this] { training_.reset(); });  // its data may have to make room
-    if (!found) return unreadable(found.error());
+    if (!found) return unreadable_data(found.error());
     segment.log.note(describe_rows(*found->data) + ", " + std::to_string(found->data->features) + " features" +
                      (found->warm ? ", in memory" : ", read") +
                      (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
@@ -99,13 +98,6 @@ class XgboostRunner final : public TrialRunner {
     return std::to_string(data.train.rows()) + " rows to train on, " +
            (folds ? std::to_string(data.folds.size()) + " folds of them" : std::to_string(data.validation.rows())) +
            " to validate" + (tested > 0 ? ", " + std::to_string(tested) + " to test" : "");
-  }
-
-  // The job was taken, so the files were there: they may come back, as a mount does. What is in them does not mend itself.
-  static SegmentResult unreadable(const Error& error) {
-    SegmentResult result = failed_segment(kExitDataUnreadable, error);
-    if (error.code == ErrorCode::not_found) result.waits_for = waiting::kReadableData;
-    return result;
   }
 
   // From the newest whole checkpoint, else from nothing.

@@ -375,6 +375,7 @@ export interface Worker {
   last_seen_at: string;
   draining: boolean;
   data_keys: number;
+  lacks: { job: number | null; what: string; message: string }[]; // on its machine: it is given nothing of that job, or of any
 }
 
 export interface Fault {

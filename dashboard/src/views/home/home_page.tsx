@@ -158,6 +158,7 @@ export function Workers({ workers, jobs }: { workers: readonly Worker[]; jobs: r
           <li class={worker.state}>
             <b>{worker.name}</b>{' '}
             {worker.job === null ? <span class="muted">{worker.state}</span> : <a href={hrefOf(['jobs', nameOf(worker.job), 'trials', worker.trial ?? 0])}>{nameOf(worker.job)}, trial {worker.trial}{worker.rank === null ? '' : `, rank ${worker.rank}`}</a>}
+            {worker.lacks.map((lack) => <div class="reason">Given nothing of {lack.job === null ? 'any job' : nameOf(lack.job)}: {lack.message}</div>)}
           </li>
         ))}
       </ul>
