@@ -712,25 +712,36 @@ TEST_F(Commands, FilesThatCannotBeJobsAreSaidSoWithTheirName) {
   EXPECT_EQ(broken.error().errors[0].message.substr(0, 14), "not valid JSON");
 }
 
+namespace {
+
+Json worker_that_lacks(const char* name, const char* state, const Json& job, const char* lacked) {
+  return {{"name", name}, {"state", state}, {"lacks", {{{"job", job}, {"what", "data"}, {"message", lacked}}}}};
+}
+
+}  // namespace
+
 TEST_F(Commands, WorkersWhoseMachinesLackSomethingAreNamedWithItAndByDescribeWhereTheJobGoesOn) {
-  const auto worker = [](const char* name, const char* state, const Json& job, const char* lacked) {
-    return Json{{"name", name}, {"state", state}, {"lacks", {{{"job", job}, {"what", "data"}, {"message", lacked}}}}};
-  };
-  Json workers{worker("a", "idle", 7, "no a.csv"), worker("b", "idle", 8, "no b.csv"), worker("c", "idle", nullptr, "no mount"),
-               worker("d", "draining", 7, "it ends")};
+  const Json workers{worker_that_lacks("a", "idle", 7, "no a.csv"), worker_that_lacks("b", "idle", 8, "no b.csv"),
+                     worker_that_lacks("c", "idle", nullptr, "no mount"), worker_that_lacks("d", "draining", 7, "it ends")};
   server_.answer_anything("GET /v1/workers", Json{{"workers", workers}}.dump());
   ASSERT_TRUE(list_workers(session()));
   EXPECT_THAT(out_.str(), HasSubstr("a is given nothing of job 7: no a.csv\n"));
   EXPECT_THAT(out_.str(), HasSubstr("c is given nothing of any job: no mount\n"));
   Json job = test::example_job();
-  EXPECT_THAT(described(example_summary(job)), Not(HasSubstr("cannot run it"))) << "it has ended";
-  job["state"] = "running";
-  job["ended_at"] = nullptr;
   EXPECT_THAT(described(example_summary(job)),
               HasSubstr("workers\t2 of 3 workers cannot run it now\n\ta: no a.csv\n\tc: no mount\n"));
-  for (int i = 0; i < 10; ++i) workers.push_back(worker("e", "idle", 7, "no a.csv"));
+  job["state"] = "completed";
+  EXPECT_THAT(described(example_summary(job)), Not(HasSubstr("cannot run it"))) << "it has ended";
+}
+
+TEST_F(Commands, DescribeNamesTenOfTheWorkersWhoseMachinesLackSomething) {
+  Json workers = Json::array();
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}) {
+    workers.push_back(worker_that_lacks(name, "idle", 7, "no a.csv"));
+  }
   server_.answer_anything("GET /v1/workers", Json{{"workers", workers}}.dump());
-  EXPECT_THAT(described(example_summary(job)), HasSubstr("\te: no a.csv\n\tand more: `tuneband workers` has all of them\n"));
+  EXPECT_THAT(described(example_summary(test::example_job())),
+              HasSubstr("\tj: no a.csv\n\tand more: `tuneband workers` has all of them\n"));
 }
 
 TEST_F(Commands, AWorkerThatIsDrainingIsSaidToBeSoOnce) {
