@@ -212,10 +212,13 @@ std::map<JobId, JobStanding> Api::standing_of(const std::vector<JobId>& jobs) co
   return standing;
 }
 
+void pass_on_at_once(HttpReply& head) { head.headers.emplace_back("X-Accel-Buffering", "no"); }
+
 HttpReply event_stream_head() {
   HttpReply head;
   head.content_type = "text/event-stream";
   head.headers.emplace_back("Cache-Control", "no-store");
+  pass_on_at_once(head);
   return head;
 }
 

@@ -197,6 +197,8 @@ class Api {
 // The path of a trial's model, where there is one.
 Reader::ModelPath model_files(const DataDir& data_dir);
 
+// Of a reply that is read while it grows: nginx in front would keep each piece back until it has 4 KB of them.
+void pass_on_at_once(HttpReply& head);
 // Of a stream of server-sent events.
 HttpReply event_stream_head();
 

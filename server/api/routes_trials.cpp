@@ -185,6 +185,7 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
     if (follows) {
       HttpReply head;
       head.content_type = kText;
+      pass_on_at_once(head);
       logs_.follow(trial, path, tail_begin, ended(row->state), respond->stream(std::move(head)));
       // It may have ended after its row was read and before it was followed.
       return reads_.run([trial](Reader& reader) { return reader.trial_row(trial); },

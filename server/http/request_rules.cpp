@@ -120,7 +120,10 @@ std::optional<HttpReply> refusal(const HttpRequest& request, std::span<const std
     return error_reply(403, "forbidden", "the server does not answer under the host name " + excerpt(host),
                        "use its address, or start it with --allow-host");
   }
-  if (from_foreign_page(request)) return error_reply(403, "forbidden", "a page of another server may not ask for this");
+  if (from_foreign_page(request)) {
+    return error_reply(403, "forbidden", "a page of another server may not ask for this",
+                       "where it is this server's own, behind a proxy, that has to pass on its Host");
+  }
   if (has_body(request) && !is_json(request.header("content-type"))) {
     return error_reply(415, "unsupported_media_type", "a body must be JSON and say so",
                        "with curl: -H 'Content-Type: application/json'");

@@ -34,6 +34,7 @@ class ApiEventLogTest : public ApiTest {
     const RawReply head = follower.receive_head();
     EXPECT_EQ(head.status, 200);
     EXPECT_EQ(head.header("content-type"), "text/event-stream");
+    EXPECT_EQ(head.header("x-accel-buffering"), "no") << "else nginx would keep back what is told";
     return follower;
   }
   // Blocks of the stream, without heartbeats, until there are `enough` of them.

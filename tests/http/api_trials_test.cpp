@@ -175,7 +175,9 @@ TEST_F(ApiTrialsTest, AFollowedLogGoesOnUntilItsTrialEnds) {
   const Json order = sync("worker-1").at("order");
   RawClient reader = client();
   reader.send("GET " + trial(0) + "/log?follow=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(reader.receive_head().header("transfer-encoding"), "chunked") << "before there is a file";
+  const RawReply head = reader.receive_head();
+  EXPECT_EQ(head.header("transfer-encoding"), "chunked") << "before there is a file";
+  EXPECT_EQ(head.header("x-accel-buffering"), "no") << "else nginx would keep back what is told";
   write_file(0, protocol::kLogFile, "first\n");
   EXPECT_EQ(reader.receive_chunk(), "first\n");
   write_file(0, protocol::kLogFile, "second\n", true);
