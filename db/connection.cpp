@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -120,7 +121,11 @@ Connection::Connection(const std::string& path, int flags) {
   const int code =
       sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, files_with_checksums());
   database_.reset(database);
-  if (code != SQLITE_OK) fail_with(database, code, "cannot open the database " + path);
+  if (code != SQLITE_OK) {
+    const int why = database != nullptr ? sqlite3_system_errno(database) : 0;
+    if (why != 0) throw SqliteError(code, "cannot open the database " + path + ": " + std::strerror(why), why);
+    fail_with(database, code, "cannot open the database " + path);
+  }
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
   defend(true);
 }

@@ -97,7 +97,9 @@ bool copied_beside_a_server(const DataDir& from, const std::string& to) {
 Result<Snapshot> copy_database(const DataDir& from, const std::string& to) {
   if (!copied_beside_a_server(from, to)) {
     std::error_code error;
-    if (fs::exists(from.database_file(), error)) copy_files(from.database_file(), to);
+    const bool is_there = fs::exists(from.database_file(), error);
+    if (error) return Error{ErrorCode::internal, "cannot read " + from.database_file() + ": " + error.message(), "", ""};
+    if (is_there) copy_files(from.database_file(), to);
     if (const Result<void> there = require_database(*DataDir::look_at(from.root(), to)); !there) return there.error();
   }
   return Store::open(to).load();

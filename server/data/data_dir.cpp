@@ -25,6 +25,9 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kLockPatience{500};
 constexpr std::chrono::milliseconds kLockRetry{10};
 
+constexpr const char* kOfAnotherUser =
+    "the data directory and all in it must be of the user that the server runs as: start it as that user, or chown -R";
+
 Error cannot(const std::string& what, const std::string& path, const std::string& why, std::string hint = {}) {
   return {ErrorCode::invalid_argument, "cannot " + what + " " + path + ": " + why, "", std::move(hint)};
 }
@@ -44,7 +47,8 @@ Result<void> make_private_dir(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return {};
   if (errno != EEXIST) return cannot("make the directory", path, errno);
   if (!fs::is_directory(path, error)) return cannot("use", path, "it is not a directory");
-  return {};
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return cannot("write in", path, errno, errno == EACCES ? kOfAnotherUser : "the data directory must be writable");
 }
 
 // A server that was killed a moment ago may still hold it: that is waited for.

@@ -614,6 +614,10 @@ TEST_F(Run, ADirectoryIsOnlyLookedAt) {
   EXPECT_EQ(start({"list", "--data-dir", "empty"}).wait(), 2);
   EXPECT_NE(notes().find("has no database yet"), std::string::npos) << notes();
   EXPECT_TRUE(fs::is_empty(directory_ + "/empty"));
+  fs::create_directories(directory_ + "/closed");
+  fs::create_symlink("tuneband.db", directory_ + "/closed/tuneband.db");  // to root, too, the system refuses it
+  EXPECT_EQ(start({"list", "--data-dir", "closed"}).wait(), 2);
+  EXPECT_NE(notes().find("cannot read " + directory_ + "/closed/tuneband.db: "), std::string::npos) << notes();
 }
 
 TEST_F(Run, RulesAreTriedOnWhatADirectoryHasOfATrial) {

@@ -10,6 +10,7 @@
 #include "db/migrate.hpp"
 #include "db_fixture.hpp"
 #include "tests/file_size_limit.hpp"
+#include "tests/not_root.hpp"
 
 namespace tuneband::testing {
 namespace {
@@ -118,6 +119,20 @@ TEST_F(DatabaseFileTest, OneBesideWhichThereIsNoRoomForTheIndexOfItsLogSaysSo) {
   } catch (const SqliteError& error) {
     EXPECT_TRUE(error.is_want_of_room());
     EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr(std::string(kCannotBeReadThere)), HasSubstr("no room on the disk")));
+  }
+}
+
+TEST_F(DatabaseFileTest, OneOfAnotherUserIsToldByTheSystemsWord) {
+  std::ofstream(path()) << "x";
+  fs::permissions(fs::path(path()).parent_path(), fs::perms::all);
+  fs::permissions(path(), fs::perms::owner_write);
+  const test::NotRoot not_root;
+  ASSERT_TRUE(not_root);
+  try {
+    Store::open(path());
+    ADD_FAILURE() << "it was opened";
+  } catch (const SqliteError& error) {
+    EXPECT_EQ(error.what(), "cannot open the database " + path() + ": Permission denied");
   }
 }
 

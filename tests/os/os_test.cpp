@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "os/tree.hpp"
 #include "os/wake_event.hpp"
 #include "tests/no_file_handle.hpp"
+#include "tests/not_root.hpp"
 
 namespace tuneband::os {
 
@@ -109,23 +111,21 @@ TEST(FileHandles, WithoutOneAnEventIsAnErrorOfTheSystem) {
   EXPECT_THROW(WakeEvent(), std::system_error);
 }
 
-// Root may do anything: what others may not is tried as one of them.
 class Tree : public OsTest {
  protected:
   Tree() {
     fs::permissions(path(""), fs::perms::all);
-    if (::geteuid() == 0) {
-      EXPECT_EQ(::seteuid(65534), 0);
-    }
+    not_root_.emplace();
+    EXPECT_TRUE(*not_root_);
     fs::create_directories(path("from/closed/inner"));
     write("from/closed/inner/file", "text");
     fs::create_symlink("closed/inner/file", path("from/link"));
     fs::permissions(path("from/closed/inner"), kMayRead);
     fs::permissions(path("from/closed"), kMayRead);
   }
-  ~Tree() override { EXPECT_EQ(::seteuid(::getuid()), 0); }
 
   static constexpr fs::perms kMayRead = fs::perms::owner_read | fs::perms::owner_exec;
+  std::optional<test::NotRoot> not_root_;
   std::error_code error_;
 };
 

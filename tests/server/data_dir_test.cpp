@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 
+#include "tests/not_root.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
@@ -40,6 +42,23 @@ TEST(DataDir, AFileInItsPlaceIsAnErrorInWords) {
   const Result<DataDir> opened = DataDir::open(directory / "file");
   ASSERT_FALSE(opened);
   EXPECT_NE(opened.error().message.find("not a directory"), std::string::npos);
+}
+
+TEST(DataDir, APartThatItsUserMayNotWriteInIsNamedBeforeAnythingRuns) {
+  const test::TemporaryDirectory directory;
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
+  const test::NotRoot not_root;
+  ASSERT_TRUE(not_root);
+  ASSERT_TRUE(DataDir::open(directory.path()));
+  for (const std::string part : {"jobs", "workers"}) {
+    std::filesystem::permissions(directory / part, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    const Result<DataDir> opened = DataDir::open(directory.path());
+    ASSERT_FALSE(opened) << part;
+    EXPECT_EQ(opened.error().message, "cannot write in " + directory / part + ": Permission denied");
+    EXPECT_NE(opened.error().hint.find("chown"), std::string::npos) << opened.error().hint;
+    std::filesystem::permissions(directory / part, std::filesystem::perms::owner_all);
+  }
+  EXPECT_TRUE(DataDir::open(directory.path()));
 }
 
 TEST(DataDir, LookingNeitherMakesNorLocks) {
