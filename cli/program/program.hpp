@@ -55,7 +55,9 @@ Command with_running_server(const Arguments& arguments, Function function) {
   return [&arguments, function](Console& console) -> Finished {
     if (!arguments.data_dir.empty()) {
       return bad_input("is for looking only, and this command needs a server that runs", "--data-dir",
-                       "start one: tuneband-server --data-dir " + shell_word(arguments.data_dir));
+                       "where one runs on it, leave this out and name that by --server, with the address in " +
+                           shell_word(arguments.data_dir + "/server.json") + "; else start one: tuneband-server --data-dir " +
+                           shell_word(arguments.data_dir));
     }
     auto api = ApiClient::create(arguments.server);
     if (!api) return api.error();

@@ -606,6 +606,7 @@ TEST_F(Run, ADirectoryIsOnlyLookedAt) {
     arguments.insert(arguments.end(), {"--data-dir", "kept"});
     EXPECT_EQ(start(arguments).wait(), 2) << changing.front();
     EXPECT_NE(notes().find("--data-dir: is for looking only"), std::string::npos) << notes();
+    EXPECT_NE(notes().find("the address in kept/server.json"), std::string::npos) << notes();
   }
   EXPECT_EQ(start({"list", "--data-dir", "nowhere"}).wait(), 2);
   EXPECT_NE(notes().find("there is no directory"), std::string::npos) << notes();
