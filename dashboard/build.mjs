@@ -39,10 +39,11 @@ const files = new Map([
   [named('icon', 'svg', icon), icon],
 ]);
 const [scriptName, styleName, iconName] = files.keys();
+// Relative, as all that the page asks for: a proxy may have the server below a path of its own.
 const page = readFileSync(join(here, 'src/index.html'), 'utf8')
-  .replace('@script@', `/assets/${scriptName}`)
-  .replace('@style@', `/assets/${styleName}`)
-  .replace('@icon@', `/assets/${iconName}`);
+  .replace('@script@', `assets/${scriptName}`)
+  .replace('@style@', `assets/${styleName}`)
+  .replace('@icon@', `assets/${iconName}`);
 files.set('index.html', Buffer.from(page));
 files.set('report.json', Buffer.from(JSON.stringify(report())));
 

@@ -31,7 +31,7 @@ TEST_F(DashboardTest, ThePageLoadsNothingFromElsewhereAndNothingInline) {
   EXPECT_EQ(page.header("x-content-type-options"), "nosniff");
   EXPECT_THAT(page.header("content-security-policy"), HasSubstr("default-src 'none'"));
   EXPECT_THAT(page.header("content-security-policy"), Not(HasSubstr("unsafe")));
-  EXPECT_THAT(page.body, HasSubstr("/assets/" + std::string(script().name)));
+  EXPECT_THAT(page.body, HasSubstr("\"assets/" + std::string(script().name)));
   EXPECT_THAT(page.body, Not(HasSubstr("//")));
 }
 

@@ -11,20 +11,21 @@ import type {
 // As `tuneband report` writes what it recorded: all but letters, digits and -._~ is encoded.
 const segment = (text: string | number): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-const jobPath = (job: string | number): string => `/v1/jobs/${segment(job)}`;
+// Paths are relative to the page: a proxy may have the server below a path of its own.
+const jobPath = (job: string | number): string => `v1/jobs/${segment(job)}`;
 const trialPath = (job: string | number, trial: number): string => `${jobPath(job)}/trials/${trial}`;
 
 export const pageOfJobs = 200;
 
 export function listJobs(after?: string): Promise<{ jobs: Job[]; next: string | null }> {
-  return getJson(`/v1/jobs?limit=${pageOfJobs}${after ? `&after=${segment(after)}` : ''}`);
+  return getJson(`v1/jobs?limit=${pageOfJobs}${after ? `&after=${segment(after)}` : ''}`);
 }
 
 // `ids`: those alone, at most cardsMost.
 export const cardsMost = 100;
 export function listCards(which: { after?: string; ids?: readonly number[] } = {}): Promise<CardPage> {
-  if (which.ids) return getJson(`/v1/jobs?view=cards&ids=${which.ids.join(',')}`);
-  return getJson(`/v1/jobs?view=cards&limit=${pageOfJobs}${which.after ? `&after=${segment(which.after)}` : ''}`);
+  if (which.ids) return getJson(`v1/jobs?view=cards&ids=${which.ids.join(',')}`);
+  return getJson(`v1/jobs?view=cards&limit=${pageOfJobs}${which.after ? `&after=${segment(which.after)}` : ''}`);
 }
 
 export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
@@ -90,9 +91,9 @@ const windowQuery = (window: Window | null): string => {
 };
 
 export const getTimeline = (job: string, window: Window | null): Promise<columns.Timeline> => getJson(`${jobPath(job)}/timeline${windowQuery(window)}`);
-export const getWorkersTimeline = (window: Window): Promise<columns.WorkersTimeline> => getJson(`/v1/workers/timeline${windowQuery(window)}`);
+export const getWorkersTimeline = (window: Window): Promise<columns.WorkersTimeline> => getJson(`v1/workers/timeline${windowQuery(window)}`);
 export async function listWorkers(): Promise<Worker[]> {
-  return (await getJson<{ workers: Worker[] }>('/v1/workers')).workers;
+  return (await getJson<{ workers: Worker[] }>('v1/workers')).workers;
 }
 
 export const logTail = (job: string, trial: number, rank: number, bytes: number): Promise<string> =>
@@ -122,16 +123,16 @@ export const ensemblePath = (job: string, { refit = false } = {}): string => `${
 export const listFiles = (job: string, trial: number): Promise<TrialFiles> => getJson(`${trialPath(job, trial)}/files`);
 export const filePath = (job: string, trial: number, path: string): string => `${trialPath(job, trial)}/file?path=${segment(path)}`;
 export async function newestEvent(): Promise<number> {
-  return (await getJson<{ newest: number }>('/v1/events?limit=1')).newest;
+  return (await getJson<{ newest: number }>('v1/events?limit=1')).newest;
 }
 
 // Milliseconds; null: nothing has happened yet, or the first is not kept any more.
 export async function firstEventAt(): Promise<number | null> {
-  const [oldest] = (await getJson<{ events: ServerEvent[] }>('/v1/events?limit=1')).events;
+  const [oldest] = (await getJson<{ events: ServerEvent[] }>('v1/events?limit=1')).events;
   return oldest?.id === 1 ? Date.parse(oldest.at) : null;
 }
 
-export const serverEventsPath = '/v1/events/stream';
+export const serverEventsPath = 'v1/events/stream';
 export const jobLogPath = (job: string): string => `${serverEventsPath}?job=${segment(job)}`;
 export const eventsPath = (job: string): string => `${jobPath(job)}/events`;
 
@@ -146,9 +147,9 @@ function send<T>(path: string, submission: Submission, query: Record<string, str
 }
 
 export const makePlan = (submission: Submission, forecast: { workers: number; secondsPerUnit: number }): Promise<Plan> =>
-  send('/v1/plans', submission, { workers: String(forecast.workers), seconds_per_unit: String(forecast.secondsPerUnit) });
+  send('v1/plans', submission, { workers: String(forecast.workers), seconds_per_unit: String(forecast.secondsPerUnit) });
 
-export const createJob = (submission: Submission): Promise<CreatedJob> => send('/v1/jobs', submission);
+export const createJob = (submission: Submission): Promise<CreatedJob> => send('v1/jobs', submission);
 
 // Of the job, or of one of its trials; an empty one takes it away. Gives the note as it is then.
 export async function putNote(job: string, trial: number | null, note: string): Promise<string> {

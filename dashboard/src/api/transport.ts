@@ -68,13 +68,17 @@ class RecordedTransport implements Transport {
   ) {}
 
   has(path: string): boolean {
-    return this.replies[path] !== undefined;
+    return this.reply(path) !== undefined;
   }
 
   text(method: string, path: string): Promise<string> {
-    const reply = method === 'GET' ? this.replies[path] : undefined;
+    const reply = method === 'GET' ? this.reply(path) : undefined;
     if (reply === undefined) return Promise.reject(new ApiError(404, 'not_found', 'this is not part of the report', []));
     return Promise.resolve(typeof reply === 'string' ? reply : JSON.stringify(reply));
+  }
+
+  private reply(path: string): unknown {
+    return this.replies[`/${path}`];
   }
 }
 

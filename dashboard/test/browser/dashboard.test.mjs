@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { commandJob, hostileJob, markup, savingJob } from './documents.mjs';
-import { openBrowser, openPage, Server } from './harness.mjs';
+import { openBrowser, openPage, proxyBelow, Server } from './harness.mjs';
 
 const bin = process.env.TUNEBAND_BIN_DIR;
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -614,6 +614,23 @@ test('the page of a job that is deleted elsewhere says so, also when it has ende
   await server.call('DELETE', '/v1/jobs/elsewhere');
   await page.getByRole('alert').filter({ hasText: 'the job elsewhere is not there any more: it was deleted' }).waitFor();
   noFaults();
+});
+
+test('below a path of a proxy a job is submitted, followed to its end, and its log and files are read', async () => {
+  const proxy = await proxyBelow('/tuning', server);
+  const { page, faults, at } = await openPage(browser, proxy);
+  await page.goto(at('#/new'));
+  await page.getByTestId('plan').waitFor();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('proxied');
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  await page.goto(at('#/jobs/proxied/trials/0'));
+  await page.getByRole('region', { name: 'Log of trial 0' }).filter({ hasText: 'step=1 loss=' }).waitFor();
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download', exact: true }).click()]);
+  assert.match(readFileSync(await file.path(), 'utf8'), /step=1 loss=/);
+  assert.deepEqual(faults, []);
+  await page.context().close();
+  proxy.close();
 });
 
 test('many windows beside each other all follow a job, though a browser opens few connections', async () => {

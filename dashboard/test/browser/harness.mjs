@@ -1,6 +1,7 @@
 // A real server on a data directory of its own, and a real browser that looks at it.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -53,6 +54,24 @@ export class Server {
     for await (const piece of reply.body) void piece; // the stream ends after the job's end
     return this.call('GET', `/v1/jobs/${job}`);
   }
+}
+
+// A proxy that has the server below a path of its own, and passes on Host: its `url` and `close`.
+export async function proxyBelow(path, server) {
+  const proxy = http.createServer((request, reply) => {
+    if (!request.url.startsWith(`${path}/`)) return reply.writeHead(404).end();
+    const passed = http.request(server.url + request.url.slice(path.length), { method: request.method, headers: request.headers }, (answer) => {
+      reply.writeHead(answer.statusCode, answer.headers);
+      reply.flushHeaders();
+      answer.on('error', () => reply.destroy()).pipe(reply);
+    });
+    passed.on('error', () => reply.destroy());
+    reply.on('close', () => passed.destroy());
+    request.pipe(passed);
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const close = () => { proxy.closeAllConnections(); proxy.close(); };
+  return { url: `http://127.0.0.1:${proxy.address().port}${path}`, close };
 }
 
 const chromiumFlags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update'];
