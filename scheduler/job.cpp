@@ -64,8 +64,7 @@ void Job::restore(Rows rows) {
     if (may_be_reclaimed(trial)) wanted_back_.insert(trial.id.number);  // whether the job was held meanwhile is not known
     if (early_end_ && trial.state == TrialState::completed) early_end_->learn(trial.id.number, trial.curve);
   }
-  some_to_end_ = row_.state == JobState::stopping;
-  if (some_to_end_) queued_.clear();
+  if (row_.state == JobState::stopping) queued_.clear();
   for (std::size_t i = 0; i < decisions_.size(); ++i) {
     const DecisionRow& decision = decisions_[i];
     const TrialRow& its = trial(decision.trial.number);
@@ -81,6 +80,7 @@ void Job::restore(Rows rows) {
   if (scalarisation_) relearn();
   policy_->recalled();
   if (winds_down()) policy_->start_no_more();
+  some_to_end_ = row_.state == JobState::stopping || has_nothing_to_do();
 }
 
 // ---- its share ----------------------------------------------------------------------------------------------------------------

@@ -187,6 +187,7 @@ class Job {
   // Within its limits one more may run now.
   bool has_room() const { return goes_on() && running() < row_.max_parallel_trials; }
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
+  bool has_nothing_to_do() const;  // now, nor later
   void wind_down(std::string reason);
   void fail_without_best(bool limited);
   void set_weight(double weight, Timestamp now);

@@ -92,12 +92,14 @@ void Job::fail_without_best(bool limited) {
   row_.ending_as = JobState::failed;
 }
 
+bool Job::has_nothing_to_do() const { return running_.empty() && queued_.empty() && !begun_ && !policy_->has_work(); }
+
 bool Job::end_if_done(int most, Timestamp now) {
   if (ended(row_.state)) return true;
   if (began_stopping_) end_some_more(most, now);
   if (!running_.empty() || some_to_end_) return false;
   if (row_.state == JobState::running) {
-    if (!queued_.empty() || begun_ || policy_->has_work()) return false;
+    if (!has_nothing_to_do()) return false;
     end_some_more(most, now);
     if (some_to_end_) return false;
     const bool limited = winds_down();

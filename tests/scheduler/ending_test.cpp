@@ -55,6 +55,12 @@ class Ending : public testing::Test {
     return outcome;
   }
 
+  void restart() {
+    const Snapshot rows = scheduler_.rows();
+    scheduler_ = Scheduler(SchedulerOptions{.ended_at_once = kAtOnce});
+    scheduler_.restore(rows, {{JobId{1}, spec_}}, now_);
+  }
+
   // Until the job has ended.
   int further_steps() {
     int steps = 0;
@@ -98,12 +104,28 @@ TEST_F(Ending, GoesOnAfterARestart) {
   submit(100);
   run_trials();
   step(JobStopRequested{JobId{1}});
-  const Snapshot rows = scheduler_.rows();
-  scheduler_ = Scheduler(SchedulerOptions{.ended_at_once = kAtOnce});
-  scheduler_.restore(rows, {{JobId{1}, spec_}}, now_);
+  restart();
   further_steps();
   EXPECT_EQ(scheduler_.rows().jobs[0].state, JobState::stopped);
   EXPECT_EQ(scheduler_.rows().jobs[0].trials_cancelled, kTrials);
+}
+
+TEST_F(Ending, OfAJobThatIsDoneGoesOnAfterARestartThoughNothingHappens) {
+  submit(kTrials);
+  run_trials();
+  run_segment();
+  restart();
+  EXPECT_EQ(further_steps(), kTrials / kAtOnce);
+  EXPECT_EQ(scheduler_.rows().jobs[0].state, JobState::completed);
+  EXPECT_EQ(scheduler_.rows().jobs[0].trials_stopped, kTrials - 1);
+}
+
+TEST_F(Ending, AJobThatHasSomethingToDoIsNotEndedByARestart) {
+  submit(100);
+  run_trials();
+  restart();
+  EXPECT_EQ(further_steps(), 0);
+  EXPECT_EQ(scheduler_.rows().jobs[0].state, JobState::running);
 }
 
 }  // namespace
