@@ -122,7 +122,7 @@ std::optional<JoinedReport> join_best(Session session, const JobInfo& job, const
   }
   auto description = joining.get();
   if (description) return JoinedReport{std::move(*description), path};
-  session.console.note("the best models were not joined: " +
+  session.console.note(std::string("the best models were not ") + (refit ? "trained once more: " : "joined: ") +
                        (given_up ? std::string("interrupted") : describe(description.error().errors.front())));
   return std::nullopt;
 }
@@ -159,8 +159,9 @@ Finished run_on(Session session, const JobToRun& run, const RunOptions& options,
   const auto ended = session.api.job(id);
   if (!ended) return ended.error();
   std::optional<JoinedReport> joined;
-  if (options.ensemble && *end == WatchEnd::job_ended && can_be_joined(run.file.document, run.spec, *ended))
-    joined = join_best(session, *ended, run.dir, options.refit, interrupts);
+  // A refit was asked for: where there can be none the server says why.
+  const bool wanted = options.ensemble && (options.refit || can_be_joined(run.file.document, run.spec, *ended));
+  if (wanted && *end == WatchEnd::job_ended) joined = join_best(session, *ended, run.dir, options.refit, interrupts);
   const auto printed = session.console.json() ? print_result_json(session.api, session.console, id, kept_in(run.dir, joined))
                                               : print_result(session.api, session.console, id, joined);
   if (!printed) return printed.error();

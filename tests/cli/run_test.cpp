@@ -558,6 +558,9 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_EQ(of_several.find("joined"), std::string::npos) << of_several;
   EXPECT_EQ(start({"ensemble", "several", "--data-dir", "kept"}).wait(), 2);
   EXPECT_NE(notes().find("objectives: are several"), std::string::npos);
+  EXPECT_EQ(start({"run", "job.json", "--workers", "1", "--data-dir", "kept", "--refit"}).wait(), 0);
+  EXPECT_NE(notes().find("the best models were not trained once more: objectives: are several"), std::string::npos) << notes();
+  EXPECT_NE(notes().find("with --refit --models 1"), std::string::npos) << notes();
 }
 
 // A worker program that takes its time stands for a large model.
