@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "os/control_group.hpp"
 #include "workers/data/data_check_parts.hpp"
@@ -120,12 +121,12 @@ int replicas_max_of(const Json& job) {
   return most;
 }
 
-std::string objective_metric_of(const Json& job) {
-  const Json several = job.value("objectives", Json());
-  const Json objective = several.is_array() && !several.empty() ? several.front() : job.value("objective", Json());
-  const Json metric = objective.is_object() ? objective.value("metric", Json()) : Json();
-  return metric.is_string() ? metric.get<std::string>() : "";
+const Json& first_objective_of(const Json& job) {
+  const Json& several = member(job, "objectives");
+  return several.is_array() && !several.empty() ? several.front() : member(job, "objective");
 }
+
+std::string objective_metric_of(const Json& job) { return text_of(first_objective_of(job), "metric"); }
 
 void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   try {

@@ -18,7 +18,9 @@ inline constexpr std::uint64_t kCheckedBytesMax = 16 * 1024 * 1024;  // of text;
 // The most replicas that the job gives a trial.
 int replicas_max_of(const Json& job);
 
-// The (first) objective's metric; "": it has none.
+// What the job goes by before all else; of several the first one. Null: it has none.
+const Json& first_objective_of(const Json& job);
+// Its metric; "": it has none.
 std::string objective_metric_of(const Json& job);
 
 // `job` is the whole document: the objective may be tuned. Faults carry paths into it, like "trainer.data.label".

@@ -52,12 +52,12 @@ Result<Job> read_job(const Json& document, bool of_one_model) {
   if (!faults.ok()) return faults.errors().front();
   auto* spec = std::get_if<XgboostSpec>(&trainer);
   if (spec == nullptr) return refused("trainer.type", "is not `xgboost`: models of other trainers are not known");
-  const Json& several = member(document, "objectives");
-  const Json& objective = several.is_array() && !several.empty() ? several.front() : member(document, "objective");
+  const Json& objective = first_objective_of(document);
   const std::string hint = "with --refit --models 1 the best trial's model alone is trained once more";
   constexpr std::string_view kOfValidation = "validation-";
   const std::string metric = objective_metric_of(document);
-  if (!several.is_null() && !of_one_model) return refused("objectives", "are several, and models are joined for one", hint);
+  if (!member(document, "objectives").is_null() && !of_one_model)
+    return refused("objectives", "are several, and models are joined for one", hint);
   if (objective.contains("constraints") && !of_one_model)
     return refused("objective.constraints", "are met by each of the models, and need not be by several joined", hint);
   if (!metric.starts_with(kOfValidation))
