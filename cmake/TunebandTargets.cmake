@@ -47,6 +47,9 @@ function(tuneband_program name main)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
+# Of every test, in seconds: ends only what hangs, since a busy machine takes several times as long as a quiet one.
+set(TUNEBAND_TEST_TIMEOUT 1200)
+
 # tuneband_test(NAME [COST seconds] [DEPENDS targets...]): every *_test.cpp in this folder, as one test program. Those of a high
 # cost begin first, so that none of them is left alone at the end.
 function(tuneband_test name)
@@ -56,9 +59,9 @@ function(tuneband_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
   target_compile_definitions(${name} PRIVATE
     TUNEBAND_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TUNEBAND_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
-  set(properties TIMEOUT 900)  # only what hangs: a busy machine takes several times as long as a quiet one
+  set(properties TIMEOUT ${TUNEBAND_TEST_TIMEOUT})
   if(TUNEBAND_SANITIZE)
-    set(properties TIMEOUT 1200 ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan.supp)
+    list(APPEND properties ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan.supp)
   endif()
   if(ARG_COST)
     list(APPEND properties COST ${ARG_COST})

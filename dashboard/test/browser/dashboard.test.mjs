@@ -88,7 +88,7 @@ test('an empty server shows how to begin, and its example runs live to its end',
   await page.evaluate(() => {
     new MutationObserver(() => window.seen(document.querySelector('[data-testid=shown-count]')?.textContent ?? '')).observe(document.body, { subtree: true, childList: true, characterData: true });
   });
-  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor();
   assert.ok(counts.size > 3, `trials came one by one: ${[...counts].join('; ')}`);
   const job = await server.call('GET', '/v1/jobs/example');
   await page.getByTestId('shown-count').filter({ hasText: `${job.trials.created} trials` }).waitFor();
@@ -318,7 +318,7 @@ test('home follows what happens without asking again and again', async () => {
   page.on('request', note);
   await server.call('POST', '/v1/jobs', commandJob('followed', { limits: { max_trials: 3 } }));
   const row = page.getByRole('row').filter({ hasText: 'followed' });
-  await row.locator('.state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  await row.locator('.state', { hasText: 'completed' }).waitFor();
   await server.waitForEnd('followed');
   assert.ok(whole() <= 3, `the list was asked for ${whole()} times`);
   const silence = () => page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 3000); })); // no event comes
@@ -383,7 +383,7 @@ test('a page outlives the server: the loss is shown, and mended when it is back'
   await server.kill();
   await page.getByTestId('live').filter({ hasText: 'connection lost' }).waitFor();
   await server.start();
-  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor();
   const job = await server.call('GET', '/v1/jobs/restarted');
   await page.getByTestId('shown-count').filter({ hasText: `${job.trials.created} trials` }).waitFor();
   noFaults();
@@ -457,7 +457,7 @@ test('a page that saw a job to its end has the curves that another has which com
   await server.call('POST', '/v1/jobs', anew);
   await open('#/jobs/anew/curves');
   const table = async (one) => {
-    await one.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+    await one.locator('.page-head .state', { hasText: 'completed' }).waitFor();
     await one.getByRole('button', { name: 'Save Learning curves' }).click();
     await one.getByRole('button', { name: 'Show as a table' }).click();
     await one.getByRole('region', { name: 'Learning curves, as a table' }).getByRole('row').nth(1).waitFor();
@@ -623,7 +623,7 @@ test('below a path of a proxy a job is submitted, followed to its end, and its l
   await page.getByTestId('plan').waitFor();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('proxied');
   await page.getByRole('button', { name: 'Submit' }).click();
-  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor();
   await page.goto(at('#/jobs/proxied/trials/0'));
   await page.getByRole('region', { name: 'Log of trial 0' }).filter({ hasText: 'step=1 loss=' }).waitFor();
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download', exact: true }).click()]);
@@ -674,7 +674,7 @@ test('what the debugger saved and found is on the pages of trial and job while i
   const rules = page.getByRole('region', { name: 'Rules' });
   await rules.getByText('in progress').first().waitFor();
   const found = rules.getByRole('listitem').filter({ hasText: 'exploding_tensor' });
-  await found.getByText('issues found').waitFor({ timeout: 60_000 }); // by its event
+  await found.getByText('issues found').waitFor(); // by its event
   await found.getByText('What helps:').waitFor();
   await found.getByText('NaN', { exact: true }).waitFor();
   await server.waitForEnd('saves');
@@ -770,7 +770,7 @@ test('jobs that run are compared live', async () => {
   await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'slow', exact: true }) });
   await row.getByText('running').waitFor();
-  await row.getByText('completed').waitFor({ timeout: 60_000 });
+  await row.getByText('completed').waitFor();
   const job = await server.call('GET', '/v1/jobs/slow');
   await row.getByText(String(Number(job.best.value.toPrecision(6)))).waitFor();
   const finding = await page.getByRole('img', { name: /^Best so far/ }).getAttribute('aria-label');

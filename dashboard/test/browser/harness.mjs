@@ -83,6 +83,7 @@ export async function openBrowser() {
 // A page whose every fault is a fault of the test: exceptions, breaches of the policy, requests to anyone but the server.
 export async function openPage(browser, server, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, ...options });
+  context.setDefaultTimeout(180_000); // only what hangs: a busy machine takes several times as long as a quiet one
   const page = await context.newPage();
   const faults = [];
   page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
