@@ -69,12 +69,15 @@ TEST_F(RowRoles, TheWeightIsNoFeatureAndEachRowHasItsOwn) {
 }
 
 TEST_F(RowRoles, AWeightIsANumberOfAtLeastZero) {
+  EXPECT_THAT(fault(csv("a,w,y\n1,1,0\n2,,1\n", "w", "")),
+              HasSubstr("line 3, column `w`: expected a number, got a text of length 0 (give the row a weight, or remove it)"));
   EXPECT_THAT(fault(csv("a,w,y\n1,1,0\n2,-1,1\n", "w", "")), HasSubstr("line 3, column `w`: expected a weight of at least 0"));
   EXPECT_THAT(fault(csv("a,w,y\n1,1,0\n2,,1\n", "w", "")), HasSubstr("line 3, column `w`: expected a number"));
   EXPECT_THAT(fault(csv("a,w,y\n1,1,0\n2,inf,1\n", "w", "")),
               EndsWith("line 3, column `w`: expected a finite number, got a text of length 3"));
-  EXPECT_THAT(fault(csv("a,w,y\n1,1,0\n2,nan,1\n", "w", "")),
-              EndsWith("line 3, column `w`: expected a finite number, got a text of length 3"));
+  EXPECT_THAT(
+      fault(csv("a,w,y\n1,1,0\n2,nan,1\n", "w", "")),
+      EndsWith("line 3, column `w`: expected a finite number, got a text of length 3 (give the row a weight, or remove it)"));
   EXPECT_THAT(fault(csv("a,w,y\n1,0,0\n2,0,1\n", "w", "")),
               HasSubstr("trainer.data.weight: every row of the training data has the weight 0"));
 }
@@ -151,7 +154,9 @@ TEST_F(RowRoles, RowsOfAGroupStayTogetherInASplit) {
   EXPECT_NEAR(static_cast<double>(groups_of(tables->test).size()), 20, 12);
   spec.validation = SplitSpec{0.3, 6};
   EXPECT_NE(groups_of(load_tables(spec)->validation), groups_of(tables->validation));
-  EXPECT_THAT(fault(csv("x,who,y\n1,a,0\n2,,1\n", "", "who")), HasSubstr("line 3, column `who`: expected a group"));
+  EXPECT_THAT(
+      fault(csv("x,who,y\n1,a,0\n2,,1\n", "", "who")),
+      HasSubstr("line 3, column `who`: expected a group, got a text of length 0 (name the row's group, or remove the row)"));
 }
 
 TEST_F(RowRoles, FoldsHoldGroupsOutWholeAndAsManyRowsEach) {

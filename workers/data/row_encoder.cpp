@@ -84,7 +84,8 @@ Result<void> RowEncoder::append_features(const CsvRow& row, Table& table, const 
 Result<std::optional<std::uint64_t>> RowEncoder::group_of(const CsvRow& row) const {
   if (!encoding_.group || !has_groups_) return std::optional<std::uint64_t>();
   const std::string_view cell = trim(row.cells[*encoding_.group]);
-  if (encoding_.missing.has(cell)) return cell_fault(row, encoding_.columns[*encoding_.group], "a group", cell);
+  if (encoding_.missing.has(cell))
+    return cell_fault(row, encoding_.columns[*encoding_.group], "a group", cell, "name the row's group, or remove the row");
   return std::optional(stable_hash(cell));
 }
 
@@ -92,7 +93,7 @@ Result<std::optional<float>> RowEncoder::weight_of(const CsvRow& row) const {
   if (!encoding_.weight) return std::optional<float>();
   const std::string_view cell = trim(row.cells[*encoding_.weight]);
   const std::string& column = encoding_.columns[*encoding_.weight];
-  const auto weight = number_of(cell, row, column);
+  const auto weight = number_of(cell, row, column, encoding_.missing.has(cell) ? "give the row a weight, or remove it" : "");
   if (!weight) return weight.error();
   if (*weight < 0) return cell_fault(row, column, "a weight of at least 0", cell);
   return std::optional(*weight);
