@@ -533,9 +533,9 @@ def _waiting(directory):
     """Sockets of trials that wait, those that have waited longest first."""
     try:
         names = [name for name in os.listdir(directory) if not name.endswith(".new")]
-    except FileNotFoundError:
+        _own(directory)
+    except FileNotFoundError:  # or another thread has taken it away meanwhile, at the end
         return []
-    _own(directory)
     return sorted(names, key=int)
 
 

@@ -162,6 +162,26 @@ for circle in document, values:
             "twice[0][0]: expected a value that JSON has, got the list that it is in\n");
 }
 
+TEST(PythonStudy, EndsForEachOfItsThreadsWhicheverTakesItsDirectoryAway) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(run_python(directory / "threads.py", R"(
+import os, tuneband
+place = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'meeting')
+os.mkdir(place)
+listdir = os.listdir
+def listed_and_taken_away(path):
+    names = listdir(path)
+    os.rmdir(path)
+    return names
+os.listdir = listed_and_taken_away
+study = tuneband.Study.__new__(tuneband.Study)
+study._meeting_place = place
+study._state = lambda: 'completed'
+print(study.ask(seconds=0))
+)"),
+            "None\n");
+}
+
 TEST(PythonServer, IsThatOfTheCommandLineUnlessOneIsNamed) {
   TemporaryDirectory directory;
   EXPECT_EQ(run_python(directory / "server.py", R"(
