@@ -13,6 +13,8 @@
 namespace tuneband::workers {
 namespace {
 
+using testing::ElementsAre;
+
 double unit(std::size_t row, std::uint64_t which) { return random_unit(5, {row, which}); }
 
 class DataLeaks : public testing::Test {
@@ -34,7 +36,7 @@ class DataLeaks : public testing::Test {
     if (change) change(data);
     return told_of(data, objective);
   }
-  static bool told_of(const DataSpec& data, const std::string& objective) {
+  static std::vector<std::string> leaks_told(const DataSpec& data, const std::string& objective) {
     XgboostSpec spec;
     spec.data = data;
     Diagnostics diagnostics;
@@ -44,6 +46,10 @@ class DataLeaks : public testing::Test {
     for (const Error& warning : diagnostics.warnings()) {
       if (warning.message.starts_with("columns each of which tells the label")) leaks.push_back(warning.message);
     }
+    return leaks;
+  }
+  static bool told_of(const DataSpec& data, const std::string& objective) {
+    const std::vector<std::string> leaks = leaks_told(data, objective);
     if (leaks.empty()) return false;
     EXPECT_EQ(leaks, std::vector<std::string>{"columns each of which tells the label by itself, as a copy of it does: leak"});
     return true;
@@ -153,6 +159,29 @@ TEST_F(DataLeaks, WhatRowsOfAGroupShareIsNoneOfThem) {
   EXPECT_FALSE(told(2000, age, ill, "binary:logistic"));
   const auto queries = [&](DataSpec& data) { grouped(data); };
   EXPECT_TRUE(told(2000, third, third, "rank:pairwise", queries)) << "the rows of a query have labels of their own";
+}
+
+// Columns of a LibSVM file have numbers, and most have few values.
+TEST_F(DataLeaks, OfLibsvmFilesThemToo) {
+  const auto leaks = [&](const std::function<std::string(std::size_t)>& values, std::size_t last_column = 8) {
+    std::string text;
+    for (std::size_t row = 0; row < 1000; ++row) {
+      text += positive(row) + " 0:" + number(row + 5000) + values(row) + " " + std::to_string(last_column) + ":1\n";
+    }
+    DataSpec data;
+    data.train = {dir_.write("train.libsvm", text)};
+    data.format = DataFormat::libsvm;
+    data.validation = SplitSpec{};
+    return leaks_told(data, "binary:logistic");
+  };
+  const std::string told = "columns each of which tells the label by itself, as a copy of it does: ";
+  EXPECT_THAT(leaks([](std::size_t row) { return " 3:" + positive(row) + " 7:" + number(row); }), ElementsAre(told + "3, 7"));
+  EXPECT_THAT(leaks([](std::size_t row) { return std::string(positive(row) == "1" ? " 3:5" : ""); }), ElementsAre(told + "3"))
+      << "that it is there tells";
+  EXPECT_THAT(leaks([](std::size_t row) { return std::string(row % 2 == 0 ? " 3:" + positive(row) : ""); }), ElementsAre());
+  const auto copy = [](std::size_t row) { return " 3:" + positive(row); };
+  EXPECT_THAT(leaks(copy, 80'000), ElementsAre(told + "3"));
+  EXPECT_THAT(leaks(copy, 9'000'000), ElementsAre()) << "too many columns to look into each";
 }
 
 }  // namespace

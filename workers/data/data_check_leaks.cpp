@@ -16,7 +16,9 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr std::size_t kRowsLookedAt = 10'000;  // drawn, where there are more
+// Drawn, where there are more, and fewer of very many columns: each is sorted.
+constexpr std::size_t kRowsLookedAt = 10'000;
+constexpr std::size_t kValuesLookedAt = 20'000'000;
 
 // How far from 1 the coefficient of a column may be that is told of. A label that is a number plus noise of 2 % of its own
 // spread is as far. So are 25 rows of one class that a column sets apart from all others: fewer may be so by chance.
@@ -32,7 +34,7 @@ std::vector<std::size_t> drawn_rows(const Table& table) {
   const bool in_groups = !table.groups.empty() && table.query_sizes.empty();
   std::unordered_set<std::uint64_t> seen;
   if (in_groups) std::erase_if(drawn, [&](std::size_t row) { return !seen.insert(table.groups[row]).second; });
-  drawn.resize(std::min(drawn.size(), kRowsLookedAt));
+  drawn.resize(std::min({drawn.size(), kRowsLookedAt, kValuesLookedAt / std::max<std::size_t>(table.columns, 1)}));
   return drawn;
 }
 
@@ -56,12 +58,14 @@ Ranks ranks_of(std::span<const float> labels) {
   return ranks;
 }
 
-// What is missing is a value of its own, below all others: that it is missing may tell.
+// A value of its own, below all others: that it is missing may tell.
+constexpr float kWhereMissing = -std::numeric_limits<float>::infinity();
+
 std::vector<float> values_of_numbers(const Table& table, std::span<const std::size_t> rows, std::size_t place) {
   std::vector<float> values;
   for (const std::size_t row : rows) {
     const float value = table.values[row * table.columns + place];
-    values.push_back(std::isnan(value) ? -std::numeric_limits<float>::infinity() : value);
+    values.push_back(std::isnan(value) ? kWhereMissing : value);
   }
   return values;
 }
@@ -103,30 +107,61 @@ double far_from_function(std::span<const float> values, const Ranks& labels) {
   return differences / labels.differences_by_chance;
 }
 
+bool tells(std::span<const float> values, const Ranks& labels) { return far_from_function(values, labels) <= kFarMax; }
+
+std::vector<std::string> leaks_among(const std::vector<FeatureColumn>& features, const Table& table,
+                                     std::span<const std::size_t> rows, const Ranks& labels) {
+  std::vector<std::string> leaks;
+  std::size_t place = 0;
+  for (const FeatureColumn& column : features) {
+    const std::size_t first = std::exchange(place, place + column.width());
+    if (column.width() > 0 && tells(column_values(column, table, first, rows, labels.ranks), labels))
+      leaks.push_back(column.name);
+  }
+  return leaks;
+}
+
+// Of LibSVM files, whose columns are numbers.
+std::vector<std::string> leaks_among_entries(const Table& table, std::span<const std::size_t> rows, const Ranks& labels) {
+  struct Entry {
+    unsigned column;
+    std::size_t row;  // of those that are looked at
+    float value;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto [begin, end] = values_of_row(table, rows[row]);
+    for (std::size_t at = begin; at < end; ++at) entries.push_back({table.entry_columns[at], row, table.values[at]});
+  }
+  std::ranges::sort(entries, {}, &Entry::column);
+  std::vector<std::string> leaks;
+  std::vector<float> values;
+  for (std::size_t at = 0; at < entries.size();) {
+    const unsigned column = entries[at].column;
+    values.assign(rows.size(), kWhereMissing);
+    for (; at < entries.size() && entries[at].column == column; ++at) values[entries[at].row] = entries[at].value;
+    if (tells(values, labels)) leaks.push_back(std::to_string(column));
+  }
+  return leaks;
+}
+
 }  // namespace
 
 void check_leaks(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   const Table& train = tables.train;
-  if (tables.encoding.features.empty()) return;
   const std::vector<std::size_t> rows = drawn_rows(train);
   std::vector<float> of_rows;
   const bool times = may_be(XgboostTask::survival, spec, job);  // whose sign says whether there was an event
   for (const std::size_t row : rows) of_rows.push_back(times ? std::abs(train.labels[row]) : train.labels[row]);
   const Ranks labels = ranks_of(of_rows);
   if (labels.differences_by_chance == 0) return;
-  std::vector<std::string> leaks;
-  std::size_t place = 0;
-  for (const FeatureColumn& column : tables.encoding.features) {
-    const std::size_t first = std::exchange(place, place + column.width());
-    if (column.width() == 0) continue;
-    if (far_from_function(column_values(column, train, first, rows, labels.ranks), labels) <= kFarMax)
-      leaks.push_back(column.name);
-  }
+  std::vector<std::string> leaks =
+      train.sparse ? leaks_among_entries(train, rows, labels) : leaks_among(tables.encoding.features, train, rows, labels);
   if (leaks.empty()) return;
   diagnostics.warning("trainer.data.train",
                       "columns each of which tells the label by itself, as a copy of it does: " + listed(std::move(leaks)),
-                      "name those in trainer.data.drop that are made of the label, or known only after it: with them every value "
-                      "is too good to be true");
+                      std::string(train.sparse ? "leave out those" : "name those in trainer.data.drop") +
+                          " that are made of the label, or known only after it: with them every value is too good to be true");
 }
 
 }  // namespace tuneband::workers
