@@ -15,9 +15,9 @@ namespace {
 constexpr int kUnawareCallsMax = 5;
 
 // What a trial may wait for on its worker's machine; what else a worker says is told in general, so that reasons are few.
-constexpr std::string_view kMachineFaults[] = {waiting::kRoomOnDisk,   waiting::kFailingDisk, waiting::kDataDirectory,
-                                               waiting::kReadableData, waiting::kFileHandles, waiting::kProcesses,
-                                               waiting::kMemory,       waiting::kMachine};
+constexpr std::string_view kMachineFaults[] = {waiting::kRoomOnDisk,   waiting::kFailingDisk,  waiting::kDataDirectory,
+                                               waiting::kReadableData, waiting::kCommandParts, waiting::kFileHandles,
+                                               waiting::kProcesses,    waiting::kMemory,       waiting::kMachine};
 
 std::string_view known_fault(const std::string& said) {
   if (said.empty()) return "";

@@ -23,6 +23,7 @@ inline constexpr std::string_view kRoomOnDisk = "room on a worker's disk";
 inline constexpr std::string_view kFailingDisk = "a worker's disk that fails";
 inline constexpr std::string_view kDataDirectory = "the server's data directory on a worker's machine";
 inline constexpr std::string_view kReadableData = "data that a worker cannot read";
+inline constexpr std::string_view kCommandParts = "what a command needs on a worker's machine";
 inline constexpr std::string_view kFileHandles = "file handles on a worker's machine";
 inline constexpr std::string_view kProcesses = "processes on a worker's machine";
 inline constexpr std::string_view kMemory = "memory on a worker's machine";

@@ -157,6 +157,10 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
   diagnostics.error(whole.error());
 }
 
+void check_command_parts(const CommandSpec& spec, Diagnostics& diagnostics) {
+  if (const auto command = find_command(spec, diagnostics)) check_script(*command, diagnostics);
+}
+
 std::string diagnostics_json(const Diagnostics& diagnostics) { return json_line(protocol::faults_to_json(diagnostics)); }
 
 }  // namespace tuneband::workers

@@ -10,8 +10,10 @@
 
 #include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
+#include "os/host_name.hpp"
 #include "os/open_regular.hpp"
 #include "scheduler/waiting.hpp"
+#include "workers/job_check.hpp"
 
 namespace tuneband::workers {
 
@@ -26,9 +28,13 @@ bool may_write_below(const std::string& trial_dir) {
 
 bool may_read(const std::string& path) { return static_cast<bool>(os::open_regular(path, O_RDONLY)); }
 
-bool may_read_data(const Json& trainer) {
+TrainerSpec spec_of(const Json& trainer) {
   Diagnostics faults;
-  const auto parsed = parse_trainer(trainer, "trainer", faults);
+  return parse_trainer(trainer, "trainer", faults);
+}
+
+bool may_read_data(const Json& trainer) {
+  const TrainerSpec parsed = spec_of(trainer);
   const auto* spec = std::get_if<XgboostSpec>(&parsed);
   if (spec == nullptr) return true;
   const DataSpec& data = spec->data;
@@ -38,7 +44,25 @@ bool may_read_data(const Json& trainer) {
   return all && validation && test;
 }
 
+// The first of a command's parts that is not here, in words; "": all are.
+std::string missing_part(const Json& trainer) {
+  const TrainerSpec parsed = spec_of(trainer);
+  const auto* spec = std::get_if<CommandSpec>(&parsed);
+  Diagnostics found;
+  if (spec != nullptr) check_command_parts(*spec, found);
+  return found.ok() ? "" : describe(found.errors().front());
+}
+
 }  // namespace
+
+void blame_machine(const protocol::AssignmentOrder& order, SegmentResult& result) {
+  const bool may_be = result.exit == kExitCrashed || result.exit == kExitInvalidParameters;
+  if (!order.look_first || !may_be || !result.waits_for.empty()) return;
+  const std::string missing = missing_part(order.trainer);
+  if (missing.empty()) return;
+  result.message = missing + " (on " + os::host_name() + ")";
+  result.waits_for = waiting::kCommandParts;
+}
 
 void MachineLacks::add(const protocol::AssignmentOrder& order, const SegmentResult& result, Clock::time_point now) {
   const std::int64_t job = result.waits_for == waiting::kDataDirectory ? 0 : order.job;
@@ -55,7 +79,8 @@ void MachineLacks::add(const protocol::AssignmentOrder& order, const SegmentResu
 
 bool MachineLacks::is_there(const Missed& missed) {
   if (missed.lack.what == waiting::kDataDirectory) return may_write_below(missed.trial_dir);
-  return missed.lack.what != waiting::kReadableData || may_read_data(missed.trainer);
+  if (missed.lack.what == waiting::kReadableData) return may_read_data(missed.trainer);
+  return missed.lack.what != waiting::kCommandParts || missing_part(missed.trainer).empty();
 }
 
 void MachineLacks::look_again(Clock::time_point now) {

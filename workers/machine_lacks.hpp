@@ -14,6 +14,10 @@
 
 namespace tuneband::workers {
 
+// Of a command's segment that failed on another machine than the server's, where the job was looked at: if what the command
+// cannot be started without is not there, the result waits for that.
+void blame_machine(const protocol::AssignmentOrder& order, SegmentResult& result);
+
 class MachineLacks {
  public:
   using Clock = std::chrono::steady_clock;

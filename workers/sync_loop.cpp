@@ -121,6 +121,7 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
   first_look_.look(assignment);
   const auto note = [&](const std::string& fault) { options_.log(name + fault); };
   SegmentResult result = run_patiently(runner_, assignment, options_.lack_ms, note);
+  blame_machine(order, result);
   if (!result.waits_for.empty()) return give_back(assignment, result);
   if (result.exit == kExitCompleted) lacks_.ran(order.job);
   first_look_.explain(order, result);

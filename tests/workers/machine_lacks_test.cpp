@@ -67,6 +67,29 @@ TEST_F(MachineLacksTest, IsToldOfWithItsWordsUntilEveryFileOfTheDataIsThere) {
   EXPECT_EQ(jobs(), "");
 }
 
+TEST_F(MachineLacksTest, OfACommandItIsItsDirectoryItsProgramItsScriptOrWhatItsEnvironmentRefersTo) {
+  const std::string script = dir_ / "train.sh";
+  const auto blamed = [&](const Json& parts = Json::object(), const std::string& exit = kExitCrashed) {
+    AssignmentOrder order = order_of(3);
+    order.look_first = true;
+    order.trainer = {{"type", "command"}, {"argv", {"/bin/sh", script}}};
+    order.trainer.update(parts);
+    SegmentResult result{.exit = exit, .message = "it failed"};
+    blame_machine(order, result);
+    EXPECT_EQ(result.waits_for, result.message == "it failed" ? "" : waiting::kCommandParts);
+    return result.message.substr(0, result.message.find(": "));
+  };
+  EXPECT_EQ(blamed(), "trainer.argv[1]");
+  EXPECT_EQ(blamed(Json::object(), kExitInvalidParameters), "trainer.argv[1]");
+  EXPECT_EQ(blamed(Json::object(), kExitTimedOut), "it failed") << "it has run";
+  test::write_text(script, "exit 1\n");
+  EXPECT_EQ(blamed(), "it failed");
+  EXPECT_EQ(blamed({{"argv", {dir_ / "train"}}}, kExitInvalidParameters), "trainer.argv[0]");
+  EXPECT_EQ(blamed({{"argv", {"{program}"}}}, kExitInvalidParameters), "it failed") << "it is another in each trial";
+  EXPECT_EQ(blamed({{"working_dir", dir_ / "away"}}), "trainer.working_dir");
+  EXPECT_EQ(blamed({{"environment", {{"KEY", {{"file", dir_ / "key"}}}}}}), "trainer.environment.KEY");
+}
+
 TEST_F(MachineLacksTest, OfTheServersDataDirectoryIsForEveryJobUntilItIsThereAndMayBeWrittenTo) {
   miss(3, waiting::kDataDirectory);
   EXPECT_EQ(jobs(), "0 ");

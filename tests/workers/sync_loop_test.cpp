@@ -302,6 +302,42 @@ TEST_F(SyncLoopTest, ATrialOfOneWorkerIsGivenBackOnceItsDataHasNotComeForAWhile)
   drain();
 }
 
+TEST_F(SyncLoopTest, ACommandWhoseScriptThisMachineAloneLacksIsGivenBackUntilItIsThere) {
+  options.lack_ms = 1;
+  AssignmentOrder order = order_of(1);
+  order.trainer["argv"] = {"/bin/sh", dir / "train.sh"};
+  order.look_first = true;  // it is not the server's machine
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, "exit status 2"}; };
+  server.desire(order);
+  start_worker();
+  const SyncRequest told = server.wait_for_exit(1);
+  EXPECT_EQ(told.assignment->exit, "stopped");
+  ASSERT_EQ(told.lacks.size(), 1U);
+  EXPECT_EQ(told.lacks[0].job, 1);
+  EXPECT_EQ(told.lacks[0].what, waiting::kCommandParts);
+  EXPECT_THAT(told.lacks[0].message, testing::HasSubstr("trainer.argv[1]: the script " + dir / "train.sh" + " is not there"));
+  server.desire(std::nullopt);
+  server.wait_for([](const SyncRequest& request) { return idle(request) && request.lacks.size() == 1; });
+  write_text(dir / "train.sh", "exit 2\n");
+  server.wait_for([](const SyncRequest& request) { return idle(request) && request.lacks.empty(); });
+  order.epoch = 2;
+  server.desire(order);
+  EXPECT_EQ(server.wait_for_exit(2).assignment->exit, "crashed") << "nothing is missing: the failure is its own";
+  drain();
+}
+
+TEST_F(SyncLoopTest, WhereTheServerIsACommandWithoutItsProgramFails) {
+  AssignmentOrder order = order_of(1);
+  order.trainer["argv"] = {dir / "train"};
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitInvalidParameters, "no program"}; };
+  server.desire(order);
+  start_worker();
+  const SyncRequest told = server.wait_for_exit(1);
+  EXPECT_EQ(told.assignment->exit, "invalid_parameters");
+  EXPECT_TRUE(told.lacks.empty());
+  drain();
+}
+
 TEST_F(SyncLoopTest, WhatASegmentStoresAfterItsTrialWasCutGoes) {
   runner.script = [](const AssignmentOrder& order, TrialReporter&) {
     write_text(order.trial_dir + "/" + protocol::kReleasedFile, "");

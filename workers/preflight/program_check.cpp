@@ -146,14 +146,6 @@ std::optional<Error> fault_of_script(const CommandScript& script) {
   return std::nullopt;
 }
 
-void check_script_is_there(const CommandScript& script, Diagnostics& diagnostics) {
-  if (!script.module.empty() || script.path == kProgramPath) return;
-  const auto fault = fault_of_script(script);
-  if (!fault) return;
-  if (script.certain) return diagnostics.error(*fault);
-  diagnostics.warning(fault->path, fault->message + ", if it is one: an option before it is not known", fault->hint);
-}
-
 bool asks_for_gpu(const CommandText& text) {
   static const RE2 cuda(R"((cuda(:\d+)?|gpu_hist|rocm))");
   static const RE2 device(R"((gpu|hip(:\d+)?))");
@@ -192,6 +184,15 @@ std::optional<CommandScript> script_of(const CheckedCommand& command) {
   return found;
 }
 
+void check_script(const CheckedCommand& command, Diagnostics& diagnostics) {
+  const auto script = script_of(command);
+  if (!script || !script->module.empty() || script->path == kProgramPath) return;
+  const auto fault = fault_of_script(*script);
+  if (!fault) return;
+  if (script->certain) return diagnostics.error(*fault);
+  diagnostics.warning(fault->path, fault->message + ", if it is one: an option before it is not known", fault->hint);
+}
+
 void check_program_fits(const CheckedCommand& command, Diagnostics& diagnostics) {
   const auto file = read_program_file(command.executable);
   if (!file) return;  // what may be run but not read
@@ -202,8 +203,7 @@ void check_program_fits(const CheckedCommand& command, Diagnostics& diagnostics)
     if (of_interpreter && of_interpreter->kind == ProgramFile::Kind::elf)
       check_elf(command, interpreter, *of_interpreter, diagnostics);
   }
-  if (!diagnostics.ok()) return;
-  if (const auto script = script_of(command)) check_script_is_there(*script, diagnostics);
+  if (diagnostics.ok()) check_script(command, diagnostics);
 }
 
 bool machine_has_gpu() {

@@ -22,6 +22,9 @@ struct CommandScript {
 };
 std::optional<CommandScript> script_of(const CheckedCommand& command);
 
+// That it is there and may be read.
+void check_script(const CheckedCommand& command, Diagnostics& diagnostics);
+
 void check_program_fits(const CheckedCommand& command, Diagnostics& diagnostics);
 
 // As the above: of the arguments and values that ask for a GPU. `has_gpu`: of this machine.
