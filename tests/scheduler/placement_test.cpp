@@ -356,6 +356,16 @@ TEST_F(Placement, OfTheFreeWorkersOneThatLacksNothingIsTakenWhateverItHoldsOrWho
   EXPECT_EQ(given_to({"a", "c", "d"}), "a:- c:1/1 d:- ");
 }
 
+TEST_F(Placement, AFreeWorkerThatCannotRunAJobIsNotOneThatIsGatheredAwayFromIt) {
+  core_.says("a").lacks = {{JobId{1}, "data that a worker cannot read", "no a.csv"}};
+  sync_all({"a", "b"});
+  core_.submit();
+  core_.submit(of_group(2));
+  EXPECT_EQ(given_to({"a", "b"}), "a:- b:1/0 ");
+  EXPECT_EQ(core_.scheduler().workers_gathered(), 1U);
+  EXPECT_EQ(core_.scheduler().waiting_by_reason(JobId{1}), Reasons({{"no free worker", 1}}));
+}
+
 TEST_F(Placement, ATrialThatItsWorkerHasNotHeardOfIsGivenBackWhenItsMachineLacksSomethingForIt) {
   core_.submit(one_at_a_time());
   core_.sync("a");
