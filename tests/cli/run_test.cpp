@@ -644,13 +644,10 @@ TEST_F(Run, RulesAreTriedOnWhatADirectoryHasOfATrial) {
 TEST_F(Run, ADirectoryIsLookedAtBesideItsServerAndWithTheLogOfOneThatWasKilled) {
   write_job(kHangsAfterOneStep, {{"max_trials", 2}});
   Child running = start({"run", "job.json", "--workers", "1", "--data-dir", "kept"});
-  std::string seen;
-  for (int attempt = 0; attempt < 300 && seen.find("\tsteps\trunning\t") == std::string::npos; ++attempt) {
-    Child list = start({"list", "--data-dir", "kept"});
-    list.wait();
-    seen = list.said();
-  }
-  ASSERT_NE(seen.find("\tsteps\trunning\t"), std::string::npos) << seen;
+  ASSERT_TRUE(running.read_until("best ")) << running.said();
+  Child list = start({"list", "--data-dir", "kept"});
+  EXPECT_EQ(list.wait(), 0);
+  ASSERT_NE(list.said().find("\tsteps\trunning\t"), std::string::npos) << list.said();
   ASSERT_EQ(kill(server_of(directory_ + "/kept"), SIGKILL), 0);
   EXPECT_EQ(running.wait(), kExitUnreachable);
   EXPECT_NE(notes().find("/server.log; the same command goes on with the job)\n"), std::string::npos) << notes();

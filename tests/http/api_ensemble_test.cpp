@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr int kEndsSoonMs = 30'000;
+constexpr int kEndsSoonMs = 60'000;
 
 class ApiEnsembleTest : public ApiTest {
  protected:

@@ -28,7 +28,7 @@ using server::ExportThreads;
 
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::size_t kSocketBytesMax = 8 * 1024 * 1024;  // what the kernel may hold of one connection
-constexpr auto kSoon = std::chrono::seconds(20);
+constexpr auto kSoon = std::chrono::seconds(60);
 
 class ExportThreadsTest : public testing::Test {
  protected:

@@ -217,18 +217,22 @@ TEST(HttpServerTest, AStreamGoesOnToAClientThatHasClosedItsSendingSideUntilItIsG
 TEST(HttpServerTest, AQuietStreamWhoseClientIsGoneIsKnownToBe) {
   std::promise<void> gone;
   std::shared_ptr<HttpStream> stream;
-  // Asked once it is gone: one that has read the question before leaves no trace.
-  ServedLoop served({.ask_ms = 1'000}, [&](const HttpRequest&, const Respond& respond) {
+  std::promise<void> left;
+  std::optional<ServedLoop> served;
+  served.emplace(HttpServerOptions{.ask_ms = 1}, [&](const HttpRequest&, const Respond& respond) {
     stream = respond->stream({});
     stream->on_closed([&] { gone.set_value(); });
+    // Asked once it is gone: one that has read the question before leaves no trace.
+    served->run_later([&] { left.get_future().wait(); });
   });
   {
-    RawClient client = client_that_sends_no_more(served, "1.1");
+    RawClient client = client_that_sends_no_more(*served, "1.1");
     EXPECT_EQ(client.receive_head().status, 200);
   }
-  EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready)
+  left.set_value();
+  EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready)
       << "long before the system's own probes tell, and without a piece";
-  served.run([&] { stream.reset(); });
+  served->run([&] { stream.reset(); });
 }
 
 TEST(HttpServerTest, WhatAsksTheClientOfAStreamWhetherItWaitsChangesNothingOfIt) {
@@ -440,9 +444,13 @@ TEST(HttpServerTest, LetsGoOfAnIdleConnection) {
   ServedLoop served(options, echo);
   RawClient fresh = served.client();
   EXPECT_TRUE(fresh.closed_by_server());
-  RawClient used = served.client();
-  EXPECT_EQ(used.get("/").status, 200);
-  EXPECT_TRUE(used.closed_by_server());
+  int status = 0;
+  for (int attempt = 0; status != 200 && attempt < 100; ++attempt) {  // a busy machine may ask too late
+    RawClient used = served.client();
+    status = used.get("/").status;
+    EXPECT_TRUE(used.closed_by_server());
+  }
+  EXPECT_EQ(status, 200);
 }
 
 TEST(HttpServerTest, TakesNoMoreConnectionsThanItMay) {

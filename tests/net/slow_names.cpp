@@ -42,6 +42,11 @@ void SlowNames::wait_for_a_look_up() {
   changed.wait(lock, [] { return waiting > 0; });
 }
 
+bool SlowNames::a_look_up_waits() {
+  const std::lock_guard lock(mutex);
+  return waiting > 0;
+}
+
 }  // namespace tuneband::test
 
 // In place of the C library's, for this program.

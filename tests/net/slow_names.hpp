@@ -13,6 +13,7 @@ class SlowNames {
   SlowNames& operator=(const SlowNames&) = delete;
 
   void wait_for_a_look_up();
+  bool a_look_up_waits();
 };
 
 }  // namespace tuneband::test

@@ -64,7 +64,7 @@ class LimitedGroup {
   // A process that was killed leaves its group a moment after it is seen to have ended.
   bool remove() const {
     using std::chrono::steady_clock;
-    for (const auto end = steady_clock::now() + std::chrono::seconds(20); steady_clock::now() < end; std::this_thread::yield()) {
+    for (const auto end = steady_clock::now() + std::chrono::seconds(60); steady_clock::now() < end; std::this_thread::yield()) {
       std::ifstream members(directory_ / "cgroup.procs");
       for (pid_t pid = 0; members >> pid;) {
         if (pid > 1) ::kill(pid, SIGKILL);

@@ -261,7 +261,7 @@ TEST_F(TrackerTest, ARankThatGoesAwayWhenItIsToldFreesTheOthersAtOnce) {
 }
 
 TEST_F(TrackerTest, NobodyWaitsLongerThanTheDeadlines) {
-  start({.step_ms = 200, .gather_ms = 400, .connections_max = 100, .advertised_address = ""});
+  start({.step_ms = 500, .gather_ms = 1'000, .connections_max = 100, .advertised_address = ""});
   expect("alone", 2);
   expect("silent", 2);
   Client silent_from_the_start = client();

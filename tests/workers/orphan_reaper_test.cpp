@@ -25,10 +25,11 @@ std::string read_line(int fd) {
   return line;
 }
 
+constexpr int kOrphanPatienceMs = 60'000;
+
 bool ends(const os::UniqueFd& process) {
-  constexpr int kPatienceMs = 20'000;
   pollfd wait{process.get(), POLLIN, 0};
-  const bool ended = ::poll(&wait, 1, kPatienceMs) == 1;
+  const bool ended = ::poll(&wait, 1, kOrphanPatienceMs) == 1;
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;  // orphans come to us, once a Process was started here
   return ended;
 }
@@ -108,7 +109,7 @@ TEST(OrphanReaper, WhatStillRunsForAnEarlierSegmentOfATrialIsEndedAndNothingElse
 
   EXPECT_EQ(end_processes_of_earlier_segments("/jobs/7/trials/3", 12), 1);
   pollfd wait{earlier->exit_fd(), POLLIN, 0};
-  EXPECT_EQ(::poll(&wait, 1, 20'000), 1);
+  EXPECT_EQ(::poll(&wait, 1, kOrphanPatienceMs), 1);
   for (const auto& [process, what] :
        {std::pair(&held, "held at its rung: its worker ends it"), std::pair(&same, "another rank of the same segment"),
         std::pair(&another, "another trial")}) {
