@@ -66,7 +66,6 @@ TEST(Assignment, OfMoreMetricsThanASyncTakesTheObjectiveStaysAlsoOfWhatIsKept) {
   }
 }
 
-// A quote is two bytes of JSON.
 TEST(Assignment, DoesNotTrainWhileItWaitsForItsMachine) {
   const auto pass = [] {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
@@ -91,6 +90,7 @@ TEST(Assignment, DoesNotTrainWhileItWaitsForItsMachine) {
   EXPECT_LE(assignment.status().training_ms, std::chrono::duration_cast<std::chrono::milliseconds>(lasted).count() - 40);
 }
 
+// A quote is two bytes of JSON.
 TEST(Assignment, WhatGoesIntoOneSyncFitsWhateverTheNamesOfTheMetrics) {
   Assignment assignment({});
   Metrics metrics;

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tuneband::workers {
@@ -62,6 +65,33 @@ TEST_F(ProcessEndTest, WhatIsOverOrCannotHangIsWaitedFor) {
   segment_->finish({kExitStopped, ""});
   ProcessEnd(options_, in_group).replace_when_due({segment_, true, false});
   EXPECT_EQ(replaced_, Words{});
+}
+
+TEST_F(ProcessEndTest, ASegmentThatWaitsForAnotherProcessMayBeStillForEverAndAnotherMayNot) {
+  options_.stall_ms = 1;
+  const RunnerThatMayHang runner(false);
+  ProcessEnd end(options_, runner);
+  std::promise<void> begun;
+  std::promise<void> over;
+  std::thread still([&] {
+    end.watch_this_thread();
+    begun.set_value();
+    over.get_future().wait();
+  });
+  begun.get_future().wait();
+  segment_->waits_for_others(true);
+  const ProcessEnd::Work work{segment_, true, false};
+  const auto is_given_up_after_a_while = [&] {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * options_.stall_ms);
+    while (std::chrono::steady_clock::now() < until) continue;
+    return end.give_up_when_stalled(work);
+  };
+  for (int look = 0; look < 5; ++look) EXPECT_FALSE(is_given_up_after_a_while());
+  segment_->waits_for_others(false);
+  while (!is_given_up_after_a_while()) continue;
+  EXPECT_EQ(segment_->status().exit, kExitStalled);
+  over.set_value();
+  still.join();
 }
 
 }  // namespace
