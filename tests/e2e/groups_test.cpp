@@ -75,8 +75,9 @@ class GroupsTest : public testing::Test {
             {"trainer", {{"type", "command"}, {"replicas", replicas}, {"argv", {path}}, {"grace_seconds", 1}}}};
   }
 
-  std::unique_ptr<RunningServer> start(const std::string& name, int workers = kWorkers) {
-    return std::make_unique<RunningServer>(directory_ / name, workers, std::vector<std::string>{"--lease-seconds", "3"});
+  std::unique_ptr<RunningServer> start(const std::string& name, int workers = kWorkers,
+                                       const std::vector<std::string>& more_arguments = {}) {
+    return std::make_unique<RunningServer>(directory_ / name, workers, more_arguments);
   }
 
   // A kill, or a stop that lasts: the worker is given up when its lease is over.
@@ -238,7 +239,7 @@ TEST_F(GroupsTest, AGroupJobComesToTheSameTableWhicheverRanksAreKilledOrStopped)
     resource = server->wait_for_end(id).at("resource_spent").get<std::int64_t>();
     undisturbed = outcome(*server, id);
   }
-  const auto server = start("disturbed");
+  const auto server = start("disturbed", kWorkers, {"--lease-seconds", "3"});
   const std::string id = submit(*server, document);
   strike_again_and_again(*server, id, resource);
   const Json job = server->wait_for_end(id);
