@@ -271,9 +271,8 @@ std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) 
   if (job == nullptr) return {};
   Fleet& fleet = state_->fleet;
   const Lack* lack = fleet.lack_for(id);
-  auto reasons =
-      job->waiting_by_reason({fleet.usable(id), lack == nullptr ? std::string_view() : std::string_view(lack->what),
-                              static_cast<int>(fleet.idle().size() - state_->idle_and_unfit_for(id)), state_->gathering});
+  auto reasons = job->waiting_by_reason({fleet.usable(id), lack == nullptr ? std::string_view() : std::string_view(lack->what),
+                                         static_cast<int>(state_->idle_and_fit_for(id)), state_->gathering});
   std::map<std::string_view, int> faults;
   for (const int number : job->running_trials()) {
     for (const WorkerId& worker : job->trial(number).ranks()) {

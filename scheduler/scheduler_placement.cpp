@@ -99,13 +99,13 @@ Job* Scheduler::State::neediest_job(const Worker* asking) {
 // meanwhile, slow samplers would never get a worker.
 bool Scheduler::State::all_are_kept() const {
   std::size_t kept = 0;
-  std::size_t unfit = 0;  // for a job that keeps some
+  std::size_t fit = fleet.idle().size();  // for each job that keeps some
   for (const auto& [id, job] : jobs) {
     if (!job.keeps_workers()) continue;
     kept += static_cast<std::size_t>(job.replicas_at_least());
-    unfit = std::max(unfit, idle_and_unfit_for(id));
+    fit = std::min(fit, idle_and_fit_for(id));
   }
-  return fleet.idle().size() - unfit <= kept;
+  return fit <= kept;
 }
 
 Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial) const {
@@ -150,13 +150,15 @@ bool Scheduler::State::is_free_for(const WorkerId& id, JobId job) const {
   return !gathered && worker.lack_for(job) == nullptr;
 }
 
-std::size_t Scheduler::State::idle_and_unfit_for(JobId job) const {
-  const auto is_it = [&](const WorkerId& id) { return fleet.idle().contains(id) && fleet.at(id).lack_for(job) != nullptr; };
-  return static_cast<std::size_t>(std::count_if(fleet.lacking().begin(), fleet.lacking().end(), is_it));
+// Gathered for another job or not.
+std::size_t Scheduler::State::idle_and_fit_for(JobId job) const {
+  const auto is_unfit = [&](const WorkerId& id) { return fleet.idle().contains(id) && fleet.at(id).lack_for(job) != nullptr; };
+  const auto unfit = std::count_if(fleet.lacking().begin(), fleet.lacking().end(), is_unfit);
+  return fleet.idle().size() - static_cast<std::size_t>(unfit);
 }
 
 std::size_t Scheduler::State::free_for(JobId job) const {
-  if (!gathering || *gathering == job) return fleet.idle().size() - idle_and_unfit_for(job);
+  if (!gathering || *gathering == job) return idle_and_fit_for(job);
   const auto is_free = [&](const WorkerId& id) { return is_free_for(id, job); };
   return static_cast<std::size_t>(std::count_if(fleet.lacking().begin(), fleet.lacking().end(), is_free));
 }

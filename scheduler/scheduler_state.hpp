@@ -89,7 +89,7 @@ struct Scheduler::State {
   const WorkerId& best_idle_worker(const Job& job) const;
   bool is_free_for(const WorkerId& id, JobId job) const;
   std::size_t free_for(JobId job) const;
-  std::size_t idle_and_unfit_for(JobId job) const;
+  std::size_t idle_and_fit_for(JobId job) const;
   std::vector<WorkerId> choose_group(const TrialRow& trial, std::size_t replicas);
   struct Turn {
     Job* job = nullptr;
