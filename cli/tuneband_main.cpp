@@ -55,6 +55,10 @@ int main(int argument_count, char** argument_values) {
       ->envname("TUNEBAND_SERVER")
       ->capture_default_str()
       ->type_name("URL");
+  app.add_option("--token-file", arguments.token_file,
+                 "A file with the server's token, where it has one; without it, TUNEBAND_TOKEN may have the token itself")
+      ->check(tuneband::command_line::not_empty())
+      ->type_name("FILE");
   app.add_option("--data-dir", arguments.data_dir,
                  "Look at a data directory instead, without its server and without a change to it; for what only reads, as list, "
                  "describe, compare, export, predict and their like")

@@ -37,7 +37,7 @@ std::string reason_of(const error_code& error) {
 // The blocking call on top of asynchronous operations: each is started, then the caller's thread runs the context until the
 // operation is over, its deadline passes, or cancel() comes. An operation that is given up is ended by closing the socket.
 struct HttpClient::Connection {
-  explicit Connection(HttpAddress where) : address(std::move(where)) {}
+  Connection(HttpAddress where, std::string shown) : address(std::move(where)), token(std::move(shown)) {}
 
   struct Failure {
     enum class Cause { error, timeout, cancelled } cause;
@@ -47,6 +47,7 @@ struct HttpClient::Connection {
   using Request = http::request<http::string_body>;
 
   HttpAddress address;
+  std::string token;
   asio::io_context context;
   asio::ip::tcp::socket socket{context};
   boost::beast::flat_buffer buffer;
@@ -116,6 +117,7 @@ struct HttpClient::Connection {
     Request request{verb, target, 11};
     request.set(http::field::host, address.authority);
     request.set(http::field::user_agent, "tuneband/" TUNEBAND_VERSION);
+    if (!token.empty()) request.set(http::field::authorization, "Bearer " + token);
     if (!body.empty()) request.set(http::field::content_type, "application/json");
     request.body() = std::string(body);
     request.prepare_payload();
@@ -176,10 +178,10 @@ HttpClient::~HttpClient() {
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 
-Result<HttpClient> HttpClient::create(std::string_view url) {
+Result<HttpClient> HttpClient::create(std::string_view url, std::string token) {
   auto address = read_http_address(url);
   if (!address) return address.error();
-  return HttpClient(std::make_unique<Connection>(std::move(*address)));
+  return HttpClient(std::make_unique<Connection>(std::move(*address), std::move(token)));
 }
 
 Result<HttpResponse> HttpClient::request(std::string_view method, std::string_view target, std::string_view body,

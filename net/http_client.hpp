@@ -26,8 +26,8 @@ struct HttpResponse {
 
 class HttpClient {
  public:
-  // `url` like "http://127.0.0.1:7070". Errors: not an http URL.
-  static Result<HttpClient> create(std::string_view url);
+  // `url` like "http://127.0.0.1:7070". `token`: that each request shows the server; "": none. Errors: not an http URL.
+  static Result<HttpClient> create(std::string_view url, std::string token = "");
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;

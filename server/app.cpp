@@ -71,11 +71,25 @@ std::runtime_error cannot_listen(const std::string& what, const boost::system::e
                             ")");
 }
 
+// Its names and limits.
+HttpServerOptions http_options(const ServerConfig& config) {
+  HttpServerOptions options;
+  options.hosts_allowed = config.allowed_hosts;
+  options.memory_bytes_max = static_cast<std::size_t>(config.memory_max_mb) * kMegabyte;
+  boost::system::error_code unnamed;
+  for (const std::string& own : {config.advertise_address, asio::ip::host_name(unnamed)}) {
+    if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
+  }
+  return options;
+}
+
 // Throws boost::system::system_error.
 std::unique_ptr<HttpServer> listen_on(std::uint16_t port, asio::io_context& loop, const ServerConfig& config,
-                                      HttpHandler handler) {
+                                      std::shared_ptr<const Access> access, HttpHandler handler) {
   const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(config.listen), port);
-  return std::make_unique<HttpServer>(loop, endpoint, http_options(config), std::move(handler));
+  HttpServerOptions options = http_options(config);
+  options.access = std::move(access);
+  return std::make_unique<HttpServer>(loop, endpoint, std::move(options), std::move(handler));
 }
 
 EngineOptions engine_options(const ServerConfig& config) {
@@ -189,6 +203,7 @@ class App {
   Rendezvous rendezvous_;
   Engine engine_;
   Preflight preflight_;
+  std::shared_ptr<Access> access_;
   Api api_;
   std::unique_ptr<HttpServer> http_;
   std::string url_;
@@ -208,7 +223,9 @@ App::App(const ServerConfig& config, DataDir data_dir)
       rendezvous_(*tracker_),
       engine_(loop_, engine_options(config), engine_world(config, store_, data_dir_, *tracker_)),
       preflight_(loop_, PreflightOptions{.worker_program = config.worker_program, .local_workers = config.workers}),
-      api_(loop_, {engine_, preflight_, data_dir_, config.worker_program, config.workers, {.hosts = config.allowed_webhooks}}),
+      access_(access_of(config)),
+      api_(loop_,
+           {engine_, preflight_, data_dir_, config.worker_program, config.workers, {.hosts = config.allowed_webhooks}, access_}),
       signals_(loop_),
       last_replies_(loop_) {
   add_end_signals(signals_);
@@ -252,21 +269,18 @@ void App::listen() {
   const std::optional<ServerAddress> last = data_dir_.read_server_address();
   if (config_.port == 0 && last && last->port != 0) {
     try {
-      http_ = listen_on(last->port, loop_, config_, api_.handler());
+      http_ = listen_on(last->port, loop_, config_, access_, api_.handler());
     } catch (const boost::system::system_error&) {
       log_info("the port of the last run is taken: another is used", {{"port", last->port}});
     }
   }
-  if (!http_) http_ = listen_or_throw(loop_, config_, api_.handler());
+  if (!http_) http_ = listen_or_throw(loop_, config_, access_, api_.handler());
   api_.set_connections([this] { return http_->load(); });
 }
 
 void App::say_where() {
   const asio::ip::address address = asio::ip::make_address(config_.listen);
   url_ = local_url(address, http_->port());
-  if (!address.is_loopback()) {
-    log_warning("there is no authentication: whoever reaches this address can run commands here", {{"listen", config_.listen}});
-  }
   const Result<void> written = data_dir_.write_server_address({url_, ::getpid(), http_->port()});
   if (!written) throw StartFailure(written.error());
   std::printf("tuneband-server listening on %s\n", url_.c_str());
@@ -277,6 +291,7 @@ void App::start_workers() {
   SupervisorOptions options;
   options.worker_program = config_.worker_program;
   options.server_url = url_;
+  options.token_file = config_.token_file;
   options.workers = config_.workers;
   options.threads_per_worker = config_.worker_threads;
   options.end_with_parent = config_.end_with_parent;
@@ -378,20 +393,18 @@ std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
   return "http://" + host + ":" + std::to_string(port);
 }
 
-HttpServerOptions http_options(const ServerConfig& config) {
-  HttpServerOptions options;
-  options.hosts_allowed = config.allowed_hosts;
-  options.memory_bytes_max = static_cast<std::size_t>(config.memory_max_mb) * kMegabyte;
-  boost::system::error_code unnamed;
-  for (const std::string& own : {config.advertise_address, asio::ip::host_name(unnamed)}) {
-    if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
-  }
-  return options;
+std::shared_ptr<Access> access_of(const ServerConfig& config) {
+  if (!config.token.empty()) return std::make_shared<Access>(config.token);
+  if (!asio::ip::make_address(config.listen).is_loopback())
+    log_warning("whoever reaches this address can run commands here: with --token-file only those can who have the token",
+                {{"listen", config.listen}});
+  return nullptr;
 }
 
-std::unique_ptr<HttpServer> listen_or_throw(asio::io_context& loop, const ServerConfig& config, HttpHandler handler) {
+std::unique_ptr<HttpServer> listen_or_throw(asio::io_context& loop, const ServerConfig& config,
+                                            std::shared_ptr<const Access> access, HttpHandler handler) {
   try {
-    return listen_on(config.port, loop, config, std::move(handler));
+    return listen_on(config.port, loop, config, std::move(access), std::move(handler));
   } catch (const boost::system::system_error& error) {
     throw cannot_listen("on " + config.listen + " port " + std::to_string(config.port), error.code(),
                         "choose another with --port, or --port 0 for any free one");

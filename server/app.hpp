@@ -29,11 +29,12 @@ int run_server(const ServerConfig& config);
 // what it says is as of its start. 1: the directory has no database, or it cannot be read.
 int run_read_only_server(const ServerConfig& config);
 
-// Its names and limits.
-HttpServerOptions http_options(const ServerConfig& config);
+// Who may ask; null: whoever reaches the server, of which its log warns where that may be others than this machine's users.
+std::shared_ptr<Access> access_of(const ServerConfig& config);
 
 // Where the configuration says. Throws std::runtime_error, which says what else to try.
-std::unique_ptr<HttpServer> listen_or_throw(boost::asio::io_context& loop, const ServerConfig& config, HttpHandler handler);
+std::unique_ptr<HttpServer> listen_or_throw(boost::asio::io_context& loop, const ServerConfig& config,
+                                            std::shared_ptr<const Access> access, HttpHandler handler);
 
 // As a program on this machine reaches a server: one on every address is reached by loopback.
 std::string local_url(const boost::asio::ip::address& listen, std::uint16_t port);

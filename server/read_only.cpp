@@ -118,10 +118,10 @@ Result<Snapshot> read_database(const DataDir& from, const std::string& to) {
   }
 }
 
-// A check of a trial is a question, whatever its method: its rules do not fit into an address.
+// A check of a trial is a question, whatever its method: its rules do not fit into an address. A session changes no data.
 bool only_asks(const HttpRequest& request) {
   const bool checks_trial = request.path.starts_with("/v1/jobs/") && request.path.ends_with("/check");
-  return request.method == "GET" || (request.method == "POST" && checks_trial);
+  return request.method == "GET" || (request.method == "POST" && (checks_trial || request.path == kSessionPath));
 }
 
 HttpHandler refusing_changes(HttpHandler handler, const std::string& root) {
@@ -146,10 +146,11 @@ void serve(asio::io_context& loop, asio::signal_set& signals, const ServerConfig
            const Snapshot& found) {
   Engine engine(loop, {}, world_at_rest());
   Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
-  Api api(loop, {engine, preflight, data_dir, config.worker_program});
+  const std::shared_ptr<Access> access = access_of(config);
+  Api api(loop, {engine, preflight, data_dir, config.worker_program, 0, {}, access});
   engine.restore({}, {});
   api.restore(found);
-  const auto http = listen_or_throw(loop, config, refusing_changes(api.handler(), data_dir.root()));
+  const auto http = listen_or_throw(loop, config, access, refusing_changes(api.handler(), data_dir.root()));
   api.set_connections([&http] { return http->load(); });
   signals.async_wait([&](boost::system::error_code error, int) {
     if (error) return;

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -16,6 +17,7 @@
 #include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "os/child_process.hpp"
+#include "os/token.hpp"
 #include "server/http/request_rules.hpp"
 
 namespace tuneband::server {
@@ -85,7 +87,19 @@ class OptionsFile : public CLI::ConfigTOML {
   }
 };
 
+void read_token(const std::string& file, ServerConfig& config) {
+  const Result<std::string> token = os::read_token_file(file);
+  if (!token) throw CLI::ValidationError("--token-file", describe(token.error()));
+  config.token = *token;
+  config.token_file = std::filesystem::absolute(file).string();
+}
+
+// Whom it answers, and whom it calls.
 void add_host_options(CLI::App& app, ServerConfig& config) {
+  app.add_option_function<std::string>(
+         "--token-file", [&config](const std::string& file) { read_token(file, config); },
+         "A file with the token that clients and workers have to send; without it, whoever reaches the server may ask")
+      ->type_name("FILE");
   app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
       ->transform(CLI::Validator(to_host, ""))
       ->type_name("NAME");
@@ -113,7 +127,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->capture_default_str()
       ->check(not_empty())
       ->type_name("DIR");
-  app.add_option("--listen", config.listen, "Address to listen on; there is no authentication, so think before opening it up")
+  app.add_option("--listen", config.listen, "Address to listen on; without --token-file whoever reaches it can run commands here")
       ->capture_default_str()
       ->check(CLI::Validator(check_address, ""))
       ->type_name("ADDRESS");

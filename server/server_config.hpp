@@ -26,6 +26,8 @@ struct ServerConfig {
   LogLevel log_level = LogLevel::info;
   std::vector<std::string> allowed_hosts;     // names besides the address itself under which requests may come
   std::vector<std::string> allowed_webhooks;  // "host" or "host:port" that findings may be told to
+  std::string token_file;                     // absolute; "": there is none
+  std::string token;  // what is in it: whoever asks has to have it; "": whoever reaches the server may ask
   std::string worker_program;
   bool end_with_parent = false;
   bool read_only = false;   // answer questions about a data directory without changing it

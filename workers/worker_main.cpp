@@ -1,5 +1,4 @@
 // tuneband-worker: executes trials for a server, one after the other.
-#include <fmt/format.h>
 #include <linux/close_range.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -15,7 +14,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
-#include <random>
 #include <string>
 #include <thread>
 
@@ -25,6 +23,8 @@
 #include "jobs/trainer_spec.hpp"
 #include "os/child_process.hpp"
 #include "os/host_name.hpp"
+#include "os/random_hex.hpp"
+#include "os/token.hpp"
 #include "workers/check_process.hpp"
 #include "workers/command/orphan_reaper.hpp"
 #include "workers/ensemble.hpp"
@@ -54,6 +54,8 @@ constexpr const char* kParentOfReplaced = "TUNEBAND_WORKER_PARENT";
 
 struct Arguments {
   std::string server = "http://127.0.0.1:7070";
+  std::string token_file;
+  std::string token;  // of the server; "": it has none
   std::string name;
   int threads = 1;
   bool end_with_parent = false;
@@ -89,6 +91,9 @@ std::string check_address(const std::string& address) {
 void add_options(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "tuneband-worker " TUNEBAND_VERSION);
   app.add_option("--server", arguments.server, "URL of the server")->capture_default_str()->check(check_server);
+  app.add_option("--token-file", arguments.token_file,
+                 "A file with the server's token, where it has one; without it, TUNEBAND_TOKEN may have the token itself")
+      ->type_name("FILE");
   app.add_option("--name", arguments.name, "Name shown to people (default: the host's name)")->check(check_name);
   app.add_option("--threads", arguments.threads, "Threads for one trial")
       ->capture_default_str()
@@ -132,12 +137,7 @@ std::string host_as_name() {
   return check_name(name).empty() ? name : "worker";
 }
 
-std::string random_hex() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}", device(), device());
-}
-
-std::string new_id(const Arguments& arguments) { return arguments.name + "-" + random_hex(); }
+std::string new_id(const Arguments& arguments) { return arguments.name + "-" + tuneband::os::random_hex(2); }
 
 // OpenMP reads its environment when it is loaded, before main: without these, XGBoost's idle threads burn the other workers'
 // time.
@@ -196,7 +196,8 @@ int join_on_stdin() {
 }
 
 // The same worker anew, in this process: threads that hang in a call end no other way.
-[[noreturn]] void start_anew(const std::string& id, pid_t parent, char** argv) {
+[[noreturn]] void start_anew(const Arguments& arguments, const std::string& id, pid_t parent, char** argv) {
+  if (arguments.token_file.empty()) ::setenv(tuneband::os::kTokenVariable, arguments.token.c_str(), 1);
   ::setenv(kIdOfReplaced, id.c_str(), 1);
   ::setenv(kParentOfReplaced, std::to_string(parent).c_str(), 1);
   std::fflush(nullptr);
@@ -226,7 +227,7 @@ void log(const Arguments& arguments, const std::string& line) {
 
 int work(const Arguments& arguments, const std::string& id, const sigset_t& end_signals, char** argv) {
   go_behind_the_server();
-  auto client = HttpClient::create(arguments.server);
+  auto client = HttpClient::create(arguments.server, arguments.token);
   if (!client) {
     std::fprintf(stderr, "tuneband-worker: %s\n", describe(client.error()).c_str());
     return kExitUsage;
@@ -237,10 +238,10 @@ int work(const Arguments& arguments, const std::string& id, const sigset_t& end_
   options.advertise_address = arguments.advertise_address;
   options.group_grace_ms = arguments.group_grace_s * 1000;
   options.stall_ms = arguments.stall_s * 1000;
-  options.replace_process = [id = options.id, parent = ::getppid(), argv, guarded = !arguments.no_guardian](bool for_good) {
+  options.replace_process = [&arguments, id = options.id, parent = ::getppid(), argv](bool for_good) {
     if (for_good) ::_exit(EXIT_SUCCESS);
-    if (guarded) ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is a thread's, and this one's goes on
-    start_anew(id, parent, argv);
+    if (!arguments.no_guardian) ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is a thread's, and this one's goes on
+    start_anew(arguments, id, parent, argv);
   };
   options.check_job = [](const std::string& document, int workers, const std::function<bool()>& should_stop) {
     return tuneband::workers::check_in_process(document, {.workers = workers, .should_stop = should_stop});
@@ -273,7 +274,7 @@ int work(const Arguments& arguments, const std::string& id, const sigset_t& end_
 // Whether the server has taken it, or refused to.
 bool tell_end(const Arguments& arguments, const std::string& id, const tuneband::protocol::WorkerEnd& end) {
   constexpr std::int64_t kTimeoutMs = 10'000;
-  auto client = HttpClient::create(arguments.server);
+  auto client = HttpClient::create(arguments.server, arguments.token);
   tuneband::protocol::SyncRequest request;
   request.name = arguments.name;
   request.version = TUNEBAND_VERSION;
@@ -283,6 +284,15 @@ bool tell_end(const Arguments& arguments, const std::string& id, const tuneband:
   if (!client) return false;
   const auto answer = client->request("POST", "/v1/workers/" + id + "/sync", body, kTimeoutMs);
   return answer && answer->status < 500;
+}
+
+// From now on it is in no environment: what runs for trials could be given it by name.
+bool take_token(Arguments& arguments) {
+  const auto token = tuneband::os::token_for_client(arguments.token_file);
+  ::unsetenv(tuneband::os::kTokenVariable);
+  if (token) arguments.token = *token;
+  if (!token) std::fprintf(stderr, "tuneband-worker: %s\n", describe(token.error()).c_str());
+  return token.has_value();
 }
 
 int work_guarded(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
@@ -313,6 +323,7 @@ int main(int argc, char** argv) {
   if (arguments.check_job) return check_job_on_stdin(arguments.check_workers);
   if (arguments.predict) return predict_on_stdin();
   if (arguments.ensemble) return join_on_stdin();
+  if (!take_token(arguments)) return kExitUsage;
 
   // Blocked in every thread, so that only the one that waits for them gets them.
   sigset_t end_signals;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "os/token.hpp"
+
 namespace tuneband::cli {
 
 namespace {
@@ -52,6 +54,12 @@ std::string job_path(std::string_view job) { return "/v1/jobs/" + percent_encode
 
 std::string trial_path(std::string_view job, int trial) { return fmt::format("{}/trials/{}", job_path(job), trial); }
 
+Outcome<std::string> token_to_show(const std::string& file) {
+  const auto token = os::token_for_client(file);
+  if (!token) return bad_input(token.error().message, "", token.error().hint);
+  return *token;
+}
+
 Failure failure_of(const net::HttpResponse& response) {
   Failure failure;
   const bool busy_or_broken = response.status >= 500;
@@ -73,10 +81,10 @@ Failure failure_of(const net::HttpResponse& response) {
   return failure;
 }
 
-Outcome<ApiClient> ApiClient::create(const std::string& url) {
-  auto http = net::HttpClient::create(url);
+Outcome<ApiClient> ApiClient::create(const std::string& url, const std::string& token) {
+  auto http = net::HttpClient::create(url, token);
   if (!http) return bad_input(http.error().message, "--server", "give it like http://127.0.0.1:7070");
-  return ApiClient(url, std::move(*http));
+  return ApiClient(url, token, std::move(*http));
 }
 
 Outcome<net::HttpResponse> ApiClient::request(std::string_view method, const std::string& target, std::string_view body) {

@@ -20,6 +20,9 @@ std::string percent_encoded(std::string_view text);
 std::string job_path(std::string_view job);
 std::string trial_path(std::string_view job, int trial);
 
+// What a server is to be shown: the token in this file or, where it is "", that of the environment; "": nothing.
+Outcome<std::string> token_to_show(const std::string& file);
+
 inline constexpr int kStatusCreated = 201;
 
 struct Answer {
@@ -29,8 +32,10 @@ struct Answer {
 
 class ApiClient {
  public:
-  // Connects with the first request. Fails when `url` is not an http URL.
-  static Outcome<ApiClient> create(const std::string& url);
+  // Connects with the first request. `token`: the server's; "": it has none. Fails when `url` is not an http URL.
+  static Outcome<ApiClient> create(const std::string& url, const std::string& token = "");
+  // Another one of the same server, for requests beside this one's.
+  Outcome<ApiClient> another() const { return create(url_, token_); }
 
   const std::string& url() const { return url_; }
 
@@ -54,10 +59,12 @@ class ApiClient {
   Outcome<std::vector<TrialInfo>> trials(std::string_view job, const std::string& query, std::size_t limit);
 
  private:
-  ApiClient(std::string url, net::HttpClient http) : url_(std::move(url)), http_(std::move(http)) {}
+  ApiClient(std::string url, std::string token, net::HttpClient http)
+      : url_(std::move(url)), token_(std::move(token)), http_(std::move(http)) {}
   Outcome<net::HttpResponse> request(std::string_view method, const std::string& target, std::string_view body);
 
   std::string url_;
+  std::string token_;
   net::HttpClient http_;
 };
 

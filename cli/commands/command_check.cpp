@@ -47,7 +47,7 @@ class CheckPlace {
   Outcome<Answer> ask(Console& console, const JobFile& file, std::optional<double> seconds_per_unit) {
     std::string target = "/v1/checks?base_dir=" + percent_encoded(file.base_dir);
     if (seconds_per_unit) target += fmt::format("&seconds_per_unit={}", *seconds_per_unit);
-    auto api = ApiClient::create(private_ ? private_->url() : options_.server);
+    auto api = private_ ? ApiClient::create(private_->url()) : ApiClient::create(options_.server, options_.token);
     if (!api) return api.error();
     auto answer = api->post(target, file.text);
     const bool nobody = !answer && answer.error().exit_status == kExitUnreachable;

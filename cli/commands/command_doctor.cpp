@@ -37,7 +37,7 @@ Finished run_doctor(Console& console, const DoctorOptions& options) {
   add(check_open_files());
   add(check_data_dir(options.data_dir));
   add(server_starts ? check_database(server, options.data_dir) : not_looked_at("database", "tuneband-server"));
-  add(check_server(options.server));
+  add(check_server(options.server, options.token));
   add(server_starts && worker_starts ? check_training(server)
                                      : not_looked_at("training", server_starts ? "tuneband-worker" : "tuneband-server"));
   if (console.json()) console.print_json(to_json(results));

@@ -108,7 +108,7 @@ bool can_be_joined(const Json& document, const JobSpec& spec, const JobInfo& job
 std::optional<JoinedReport> join_best(Session session, const JobInfo& job, const std::string& dir, bool refit,
                                       const Interrupts& interrupts) {
   constexpr std::chrono::seconds kSilentMax{1};
-  auto api = ApiClient::create(session.api.url());
+  auto api = session.api.another();
   if (!api) return std::nullopt;
   const std::string path = (std::filesystem::path(dir) / joined_model_name(job)).string();
   auto joining = std::async(std::launch::async, [&] { return fetch_joined_model(*api, job, {.refit = refit}, path); });

@@ -114,6 +114,7 @@ struct CheckFileOptions {
   bool measure = false;        // short trainings with one rank and with more
   double measure_seconds = 3;  // about, of each
   std::string server;
+  std::string token;           // of it; "": it has none
   std::string server_program;  // for a private one, where none answers at `server` and
   bool may_be_private = false;
   std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them
@@ -208,6 +209,7 @@ Finished run_job(Console& console, const RunOptions& options);
 // Checks an installation; status 1 when something is wrong.
 struct DoctorOptions {
   std::string server;
+  std::string token;  // of it; "": it has none
   std::string data_dir = "./tuneband-data";
   std::optional<int> workers;  // nothing: one a core
   int worker_threads = 1;

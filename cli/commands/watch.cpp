@@ -48,7 +48,7 @@ void show_new_failures(ApiClient& api, const Snapshot& snapshot, std::int64_t& f
 }  // namespace
 
 Outcome<WatchEnd> watch_job(ApiClient& api, std::int64_t job, const WatchOptions& options, ProgressView& view) {
-  auto listener_api = ApiClient::create(api.url());
+  auto listener_api = api.another();
   if (!listener_api) return listener_api.error();
   EventListener events(std::move(*listener_api), job);
   std::int64_t failed_before = 0;

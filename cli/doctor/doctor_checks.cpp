@@ -336,8 +336,8 @@ CheckResult check_open_files() {
   return {Level::ok, "files", found, ""};
 }
 
-CheckResult check_server(const std::string& url) {
-  auto http = net::HttpClient::create(url);
+CheckResult check_server(const std::string& url, const std::string& token) {
+  auto http = net::HttpClient::create(url, token);
   if (!http) return {Level::problem, "server", url + " is no address of a server", "name one like http://127.0.0.1:7070"};
   const auto answer = http->request("GET", "/metrics", "", kServerAnswerMsMax);
   const auto version = answer ? version_in(answer->body) : std::nullopt;
@@ -345,6 +345,10 @@ CheckResult check_server(const std::string& url) {
   if (version) {
     return {Level::problem, "server", "the one at " + url + " is of version " + *version + ", and this is " TUNEBAND_VERSION,
             "use programs of one version"};
+  }
+  if (answer && answer->status == 401) {
+    const Error refused = net::json_or_error(answer).error();
+    return {Level::problem, "server", "the one at " + url + " does not let this program ask: " + refused.message, refused.hint};
   }
   if (answer) {
     return {Level::problem, "server", "what answers at " + url + " is no tuneband-server",

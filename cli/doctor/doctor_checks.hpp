@@ -61,8 +61,8 @@ CheckResult check_database(const std::string& server_program, const std::string&
 
 CheckResult check_open_files();
 
-// Whether a tuneband-server answers at `url`, and of which version; else whether its port is free.
-CheckResult check_server(const std::string& url);
+// Whether a tuneband-server answers at `url`, to whom shows `token`, and of which version; else whether its port is free.
+CheckResult check_server(const std::string& url, const std::string& token = "");
 
 // A job of two trials on a private server, from the file to the model.
 CheckResult check_training(const std::string& server_program);

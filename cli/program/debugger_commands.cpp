@@ -50,7 +50,10 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
       chosen = of_trial;
       return;
     }
-    chosen = [&arguments](Console& console) {
+    chosen = [&arguments](Console& console) -> Finished {
+      const auto token = token_to_show(arguments.token_file);
+      if (!token) return token.error();
+      arguments.check_file.token = *token;
       arguments.check_file.job_file = arguments.job;
       arguments.check_file.server = arguments.server;
       arguments.check_file.server_program = arguments.server_program;

@@ -17,6 +17,7 @@ namespace tuneband::cli {
 
 struct Arguments {
   std::string server = "http://127.0.0.1:7070";
+  std::string token_file;  // "": the environment may have the server's token
   std::string server_program;
   std::string data_dir;  // of a kept run, to look at without its server; "": the server is asked
   bool json = false;
@@ -59,7 +60,9 @@ Command with_running_server(const Arguments& arguments, Function function) {
                            shell_word(arguments.data_dir + "/server.json") + "; else start one: tuneband-server --data-dir " +
                            shell_word(arguments.data_dir));
     }
-    auto api = ApiClient::create(arguments.server);
+    const auto token = token_to_show(arguments.token_file);
+    if (!token) return token.error();
+    auto api = ApiClient::create(arguments.server, *token);
     if (!api) return api.error();
     return function(Session{*api, console});
   };

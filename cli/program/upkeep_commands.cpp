@@ -13,11 +13,14 @@ void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->check(command_line::not_empty())
       ->type_name("DIR");
 
-  auto* doctor =
-      add_command(app, chosen, "doctor", "Check this installation, and say what is wrong with it", [&](Console& console) {
-        arguments.doctor.server = arguments.server;
-        return run_doctor(console, arguments.doctor);
-      });
+  auto* doctor = add_command(app, chosen, "doctor", "Check this installation, and say what is wrong with it",
+                             [&](Console& console) -> Finished {
+                               const auto token = token_to_show(arguments.token_file);
+                               if (!token) return token.error();
+                               arguments.doctor.token = *token;
+                               arguments.doctor.server = arguments.server;
+                               return run_doctor(console, arguments.doctor);
+                             });
   doctor->add_option("--data-dir", arguments.doctor.data_dir, "Where the server is to keep its data")
       ->capture_default_str()
       ->check(command_line::not_empty())
@@ -33,7 +36,8 @@ void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
 
 void add_completion(CLI::App& app, Command& chosen, Arguments& arguments) {
   const auto print = [&](Console& console) -> Finished {
-    const command_line::JobNames jobs{{"--server", "--data-dir"}, "list --limit 100 2>/dev/null | tail -n +2 | cut -f2"};
+    const command_line::JobNames jobs{{"--server", "--token-file", "--data-dir"},
+                                      "list --limit 100 2>/dev/null | tail -n +2 | cut -f2"};
     using command_line::Shell;
     const Shell shell = arguments.shell == "bash" ? Shell::bash : arguments.shell == "zsh" ? Shell::zsh : Shell::fish;
     console.pass_on(command_line::completion(app, shell, jobs));

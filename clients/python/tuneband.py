@@ -129,9 +129,11 @@ def _number(value):
 
 
 class Server:
-    def __init__(self, url=None):
-        """By default the one that the command line asks: TUNEBAND_SERVER's, or this machine's."""
+    def __init__(self, url=None, token=None):
+        """By default the one that the command line asks: TUNEBAND_SERVER's, or this machine's. `token`: of a server that has one;
+        by default TUNEBAND_TOKEN's."""
         self.url = (url or os.environ.get("TUNEBAND_SERVER") or "http://127.0.0.1:7070").rstrip("/")
+        self._token = token or os.environ.get("TUNEBAND_TOKEN")
 
     def submit(self, document, base_dir=None, like=None):
         """Starts a job, of a dict or of a file, which is sent as it is. Relative paths in it begin at `base_dir`: by default the
@@ -196,6 +198,8 @@ class Server:
         url = self.url + _rooted(path) + ("?" + asked if asked else "")
         data = body if body is None or isinstance(body, bytes) else _json(body)
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+        if self._token:
+            request.add_unredirected_header("Authorization", "Bearer " + self._token)
         try:
             return _asked(request, seconds)
         except urllib.error.HTTPError as error:

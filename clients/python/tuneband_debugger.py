@@ -484,12 +484,16 @@ def _error_of(answer):
 
 
 class Trial:
-    def __init__(self, server, job, number):
+    def __init__(self, server, job, number, token=None):
+        """`token`: of a server that has one; by default TUNEBAND_TOKEN's."""
+        self._token = token or os.environ.get("TUNEBAND_TOKEN")
         self.base = "%s/v1/jobs/%s/trials/%d/" % (server.rstrip("/"), urllib.parse.quote(str(job), safe=""), number)
 
     def _bytes(self, page, body=None, **query):
         url = self.base + page + ("?" + urllib.parse.urlencode(query) if query else "")
         request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+        if self._token:
+            request.add_unredirected_header("Authorization", "Bearer " + self._token)
         try:
             with _asked(request, 60) as answer:
                 return answer.read()

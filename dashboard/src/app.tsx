@@ -1,6 +1,6 @@
 // The frame of every page, and which page it is.
 import type { JSX } from 'preact';
-import { reportedJob, transport } from './api/transport.ts';
+import { reportedJob, tokenWanted, transport } from './api/transport.ts';
 import { Panel } from './parts/notice.tsx';
 import { chosen, hrefOf, place } from './state/place.ts';
 import { chooseTheme, themeChoice, type ThemeChoice } from './state/theme.ts';
@@ -9,6 +9,7 @@ import { HomePage } from './views/home/home_page.tsx';
 import { JobPage } from './views/job/job_page.tsx';
 import { WorkersPage } from './views/workers/workers_page.tsx';
 import { SubmitPage } from './views/submit/submit_page.tsx';
+import { TokenForm } from './views/session/token_form.tsx';
 
 const themes: Record<ThemeChoice, { next: ThemeChoice; caption: string }> = {
   auto: { next: 'light', caption: 'Theme: as the system' },
@@ -49,7 +50,7 @@ export function App(): JSX.Element {
         )}
         <button type="button" class="quiet theme" onClick={() => chooseTheme(theme.next)} title={theme.caption} aria-label={theme.caption}>◐</button>
       </header>
-      <main id="main" tabIndex={-1}><Panel key={place.value.path.slice(0, 2).join('/')}><Page /></Panel></main>
+      <main id="main" tabIndex={-1}><Panel key={place.value.path.slice(0, 2).join('/')}>{tokenWanted.value ? <TokenForm /> : <Page />}</Panel></main>
     </>
   );
 }

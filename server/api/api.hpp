@@ -20,6 +20,7 @@
 #include "server/api/webhooks.hpp"
 #include "server/data/data_dir.hpp"
 #include "server/engine.hpp"
+#include "server/http/access.hpp"
 #include "server/http/router.hpp"
 #include "server/local/preflight.hpp"
 #include "server/remote_checks.hpp"
@@ -28,6 +29,9 @@ namespace tuneband::server {
 
 struct TensorQuery;
 
+// Where a browser begins a session.
+inline constexpr const char* kSessionPath = "/v1/session";
+
 struct ApiParts {
   Engine& engine;
   Preflight& preflight;
@@ -35,6 +39,7 @@ struct ApiParts {
   std::string worker_program;  // path of tuneband-worker
   int local_workers = 0;       // that the server keeps running
   WebhookOptions webhooks = {};
+  std::shared_ptr<Access> access = nullptr;  // null: whoever reaches the server may ask
 };
 
 class Api {

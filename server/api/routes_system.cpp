@@ -3,6 +3,7 @@
 #include "core/json_writer.hpp"
 #include "core/text.hpp"
 #include "core/time_text.hpp"
+#include "os/random_hex.hpp"
 #include "server/api/api.hpp"
 #include "server/openapi.hpp"
 #include "server/worker_messages.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kWorkerIdSizeMax = 100;
 constexpr std::int64_t kSyncWithinMs = 1'000;
+constexpr std::size_t kSessionNumbers = 8;  // 256 bits
 
 HttpReply json_reply_of(const Json& json) {
   HttpReply reply;
@@ -39,6 +41,14 @@ void Api::add_system_routes() {
                {},
                [this](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
                  sync_worker(request, path.at("worker"), respond);
+               }});
+  router_.add({"POST", kSessionPath, {}, [this](const HttpRequest& request, const PathParameters&, const Respond& respond) {
+                 HttpReply reply;
+                 reply.status = 204;
+                 if (parts_.access)
+                   reply.headers.emplace_back("Set-Cookie",
+                                              parts_.access->begin_session(request, os::random_hex(kSessionNumbers)));
+                 respond->reply(std::move(reply));
                }});
   router_.add({"GET", "/healthz", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
                  const std::optional<std::string>& lost = parts_.engine.lost();

@@ -1,10 +1,13 @@
-// The bounds and deadlines of the HTTP listener's connections.
+// The bounds and deadlines of the HTTP listener's connections, and who may ask.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "server/http/access.hpp"
 
 namespace tuneband::server {
 
@@ -19,6 +22,7 @@ struct HttpServerOptions {
   std::size_t memory_bytes_max = 256 * 1024 * 1024;  // of all connections together
   // Names it answers under, besides those of loopback and the address that was reached; what is no name is passed over.
   std::vector<std::string> hosts_allowed = {};
+  std::shared_ptr<const Access> access = nullptr;  // null: whoever reaches the server may ask
 };
 
 }  // namespace tuneband::server

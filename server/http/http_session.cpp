@@ -155,7 +155,9 @@ std::optional<HttpReply> HttpSession::refusal_of_head() {
   BeastError gone;
   const tcp::endpoint reached = stream_.socket().local_endpoint(gone);  // a page can give itself a name, not an address
   if (!gone) hosts.push_back(net::host_in_url(net::without_scope(net::without_mapping(reached.address()))));
-  return refusal(request_, hosts);
+  std::optional<HttpReply> refused = refusal(request_, hosts);
+  if (!refused && service_->options.access) refused = service_->options.access->refusal(request_);
+  return refused;
 }
 
 void HttpSession::send_continue() {

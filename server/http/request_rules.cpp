@@ -103,7 +103,7 @@ std::optional<std::string> take_target(std::string_view target, HttpRequest& req
 }
 
 std::optional<std::string> ambiguity(const HttpRequest& request) {
-  for (const char* name : {"Host", "Origin", "Sec-Fetch-Site", "Content-Type"}) {
+  for (const char* name : {"Host", "Origin", "Sec-Fetch-Site", "Content-Type", "Authorization"}) {
     if (count_of(request, lower_case(name)) > 1) return "there is more than one " + std::string(name);
   }
   if (count_of(request, "transfer-encoding") == 0) return std::nullopt;

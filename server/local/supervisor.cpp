@@ -303,6 +303,7 @@ std::vector<std::string> Supervisor::arguments_for(const std::string& name) cons
                                         "--give-up-after", std::to_string(kOrphanedSecondsMax),
                                         "--stall-seconds", std::to_string(options_.stall_s),
                                         "--no-guardian"};
+  if (!options_.token_file.empty()) arguments.insert(arguments.end(), {"--token-file", options_.token_file});
   if (options_.end_with_parent) arguments.push_back("--end-with-parent");
   return arguments;
 }

@@ -30,6 +30,7 @@ namespace tuneband::server {
 struct SupervisorOptions {
   std::string worker_program;  // path of tuneband-worker
   std::string server_url;
+  std::string token_file = {};  // "": the server has no token
   int workers = 1;
   int threads_per_worker = 1;
   bool end_with_parent = false;

@@ -20,7 +20,7 @@ server::EngineOptions api_engine_options(std::int64_t hold_ms) {
 
 }  // namespace
 
-ApiTest::ApiTest(std::int64_t hold_ms, server::WebhookOptions webhooks)
+ApiTest::ApiTest(std::int64_t hold_ms, server::WebhookOptions webhooks, std::shared_ptr<server::Access> access)
     : work_(boost::asio::make_work_guard(loop_)),
       data_dir_(std::move(*server::DataDir::open(directory_ / "data"))),
       store_(Store::open(data_dir_.database_file())) {
@@ -36,9 +36,11 @@ ApiTest::ApiTest(std::int64_t hold_ms, server::WebhookOptions webhooks)
   world.trial_dir = [this](TrialId trial) { return data_dir_.trial_dir(trial); };
   engine_.emplace(loop_, api_engine_options(hold_ms), std::move(world));
   preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});
-  api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_, directory_ / "worker-program", 0, std::move(webhooks)});
+  api_.emplace(loop_,
+               server::ApiParts{*engine_, *preflight_, data_dir_, directory_ / "worker-program", 0, std::move(webhooks), access});
   const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);
   server::HttpServerOptions options;
+  options.access = access;
   options.write_ms = 600'000;  // whoever does not read is let go for what it leaves, not for how long a test takes
   http_ = std::make_unique<server::HttpServer>(loop_, endpoint, options, api_->handler());
   port_ = http_->port();

@@ -27,7 +27,8 @@ namespace tuneband::test {
 class ApiTest : public testing::Test {
  protected:
   // `hold_ms`: how long the call of an idle worker is held.
-  explicit ApiTest(std::int64_t hold_ms = 100, server::WebhookOptions webhooks = {});
+  explicit ApiTest(std::int64_t hold_ms = 100, server::WebhookOptions webhooks = {},
+                   std::shared_ptr<server::Access> access = nullptr);
   ~ApiTest() override;
 
   RawClient client() { return RawClient(port_); }

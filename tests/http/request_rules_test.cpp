@@ -104,7 +104,7 @@ TEST(RequestRules, ABodySaysThatItIsJson) {
 TEST(RequestRules, ARequestThatCouldBeReadInTwoWaysIsAmbiguous) {
   const auto is_ambiguous = [](Fields fields) { return ambiguity(request_of("POST", "/", std::move(fields))).has_value(); };
   EXPECT_FALSE(is_ambiguous({{"host", "a"}, {"origin", "b"}, {"content-type", "c"}, {"transfer-encoding", "Chunked"}}));
-  for (const char* name : {"host", "origin", "sec-fetch-site", "content-type"})
+  for (const char* name : {"host", "origin", "sec-fetch-site", "content-type", "authorization"})
     EXPECT_TRUE(is_ambiguous({{name, "a"}, {name, "a"}})) << name;
   EXPECT_TRUE(is_ambiguous({{"transfer-encoding", "chunked"}, {"transfer-encoding", "chunked"}}));
   for (const char* coding : {"gzip", "gzip, chunked", "chunked, chunked", "identity", ""}) {

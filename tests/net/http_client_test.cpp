@@ -36,6 +36,22 @@ TEST(HttpClient, SendsMethodTargetAndBodyAndKeepsTheConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
+TEST(HttpClient, ShowsItsTokenWithEachRequestAndStreamAndNoneWithoutOne) {
+  LoopbackServer server([](const LoopbackServer::Request& request) {
+    return LoopbackAnswer{.body = std::string(request[test::http::field::authorization])};
+  });
+  for (const auto& [token, shown] : {std::pair("a-token", "Bearer a-token"), std::pair("", "")}) {
+    HttpClient client = std::move(*HttpClient::create(server.url(), token));
+    EXPECT_EQ(client.request("GET", "/", "", kPatienceMs)->body, shown);
+    std::string streamed;
+    ASSERT_TRUE(client.stream("/", kPatienceMs, [&](std::string_view piece) {
+      streamed += piece;
+      return true;
+    }));
+    EXPECT_EQ(streamed, shown);
+  }
+}
+
 TEST(HttpClient, PassesOverAnswersThatAnnounceAnother) {
   LoopbackServer server([](const auto&) {
     return LoopbackAnswer{.raw =

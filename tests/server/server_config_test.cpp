@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -53,6 +54,21 @@ TEST(ServerConfig, HostsOfWebhooksMayHaveAPort) {
             (std::vector<std::string>{"hooks.example", "b:8080", "[::1]:9", "[::1]"}));
 }
 
+TEST(ServerConfig, ATokenIsReadFromItsFileWhichWorkersAreToldByItsWholePath) {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory / "token";
+  std::ofstream(file) << "sixteen-or-more-of-them\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  const std::string relative = std::filesystem::relative(file);
+  const auto parsed = parse({"--token-file", relative.c_str()});
+  ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
+  EXPECT_EQ(std::get<ServerConfig>(parsed).token, "sixteen-or-more-of-them");
+  EXPECT_EQ(std::filesystem::weakly_canonical(std::get<ServerConfig>(parsed).token_file),
+            std::filesystem::weakly_canonical(file));
+  EXPECT_TRUE(std::filesystem::path(std::get<ServerConfig>(parsed).token_file).is_absolute());
+  EXPECT_EQ(std::get<ServerConfig>(parse({})).token, "");
+}
+
 TEST(ServerConfig, FaultyFlagsAreRefused) {
   for (const std::vector<const char*>& arguments : {std::vector<const char*>{"--port", "70000"},
                                                     {"--workers", "-1"},
@@ -66,6 +82,8 @@ TEST(ServerConfig, FaultyFlagsAreRefused) {
                                                     {"--allow-webhook", "http://hooks.example"},
                                                     {"--allow-webhook", "hooks.example:"},
                                                     {"--allow-webhook", "hooks.example:0"},
+                                                    {"--token-file", "/no/such/file"},
+                                                    {"--token-file", ""},
                                                     {"--unknown"},
                                                     {"extra"}}) {
     const auto parsed = parse(arguments);

@@ -59,7 +59,7 @@ const std::set<std::string> kPureFolders = {"core",      "search_spaces",      "
                                             "scheduler", "scheduler/policies", "jobs"};
 
 // Files that are pure, of folders that are not: without ".hpp" and ".cpp".
-const std::set<std::string> kPureFiles = {"server/http/request_rules", "server/tracker_machine"};
+const std::set<std::string> kPureFiles = {"server/http/access", "server/http/request_rules", "server/tracker_machine"};
 
 bool is_pure(const SourceFile& file) {
   return is_cpp(file) &&

@@ -90,6 +90,11 @@ class SyncServer {
       return r.assignment && r.assignment->epoch == epoch && !r.assignment->exit.empty();
     });
   }
+  // `Authorization` of the last request.
+  std::string shown() const {
+    const std::lock_guard lock(mutex_);
+    return shown_;
+  }
   std::vector<protocol::SyncRequest> requests() const {
     const std::lock_guard lock(mutex_);
     return requests_;
@@ -104,6 +109,7 @@ class SyncServer {
 
     std::unique_lock lock(mutex_);
     requests_.push_back(request);
+    shown_ = http[http::field::authorization];
     if (request.assignment && !request.assignment->exit.empty() && desired_ && desired_->epoch == request.assignment->epoch) {
       desired_ = on_exit_ ? on_exit_(*request.assignment) : std::nullopt;
       lose_ += std::exchange(lose_to_exit_, 0);
@@ -129,6 +135,7 @@ class SyncServer {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<protocol::SyncRequest> requests_;
+  std::string shown_;
   std::optional<protocol::AssignmentOrder> desired_;
   std::function<std::optional<protocol::AssignmentOrder>(const protocol::AssignmentStatus&)> on_exit_;
   std::optional<protocol::CheckOrder> check_;

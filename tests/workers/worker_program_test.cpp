@@ -94,19 +94,57 @@ TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {
   const Finished finished = finish(help);
   EXPECT_EQ(finished.status.code, 0);
   for (const char* flag : {"--server", "--name", "--threads", "--end-with-parent", "--give-up-after", "--check-job",
-                           "--advertise-address", "--group-grace", "--group-silence", "--no-guardian"}) {
+                           "--advertise-address", "--group-grace", "--group-silence", "--no-guardian", "--token-file"}) {
     EXPECT_THAT(finished.output, HasSubstr(flag));
   }
 }
 
 TEST_F(WorkerProgramTest, RefusesFlagsThatMakeNoSense) {
-  for (const char* flags : {"--threads 0", "--server https://a", "--server nonsense", "--name 'a b'", "--name ''",
-                            "--give-up-after -1", "--group-grace 0", "--advertise-address 'a b'", "--nmae x"}) {
+  for (const char* flags :
+       {"--threads 0", "--server https://a", "--server nonsense", "--name 'a b'", "--name ''", "--give-up-after -1",
+        "--group-grace 0", "--advertise-address 'a b'", "--nmae x", "--token-file /no/such/file"}) {
     Process process = shell(std::string("$WORKER ") + flags);
     const Finished finished = finish(process);
     EXPECT_EQ(finished.status.code, 2) << flags;
     EXPECT_NE(finished.output, "") << flags;
   }
+}
+
+TEST_F(WorkerProgramTest, ShowsTheTokenOfItsFileElseOfItsEnvironment) {
+  server.start();
+  server.desire_drain();
+  const auto shown = [&](const std::string& script) {
+    Process worker = shell(script + " --no-guardian --name w --server " + server.url());
+    EXPECT_EQ(finish(worker).status.code, 0);
+    return server.shown();
+  };
+  EXPECT_EQ(
+      shown("(umask 077; echo token-of-the-file >file); TUNEBAND_TOKEN=one-of-the-environment exec $WORKER --token-file file"),
+      "Bearer token-of-the-file");
+  EXPECT_EQ(shown("TUNEBAND_TOKEN=one-of-the-environment exec $WORKER"), "Bearer one-of-the-environment");
+  EXPECT_EQ(shown("exec $WORKER"), "");
+}
+
+TEST_F(WorkerProgramTest, NoTrialIsGivenTheTokenNotEvenByItsName) {
+  server.start();
+  AssignmentOrder order = order_of("env | grep -c one-of-the-environment; echo '{\"loss\": 1}'");
+  server.desire(order);
+  Process worker = shell("TUNEBAND_TOKEN=one-of-the-environment exec $WORKER --name w --server " + server.url());
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "completed");
+  EXPECT_THAT(read_text(dir / "trial/log.txt"), HasSubstr("\n0\n"));
+  order.epoch = 2;
+  order.trainer["environment"] = {{"MINE", {{"from_environment", "TUNEBAND_TOKEN"}}}};
+  server.desire(order);
+  const SyncRequest refused = server.wait_for_exit(2);
+  EXPECT_THAT(refused.assignment->message, HasSubstr("the worker has no environment variable `TUNEBAND_TOKEN`"));
+  order.epoch = 3;
+  order.trainer["environment"] = Json::object();
+  order.trainer["pass_environment"] = {"TUNEBAND_TOKEN"};
+  server.desire(order);
+  EXPECT_THAT(server.wait_for_exit(3).assignment->message, HasSubstr("is not passed on"));
+  EXPECT_EQ(server.shown(), "Bearer one-of-the-environment");
+  worker.signal_group(SIGTERM);
+  finish(worker);
 }
 
 TEST_F(WorkerProgramTest, ChecksAJobFromStandardInput) {

@@ -15,6 +15,8 @@ const segment = (text: string | number): string =>
 const jobPath = (job: string | number): string => `v1/jobs/${segment(job)}`;
 const trialPath = (job: string | number, trial: number): string => `${jobPath(job)}/trials/${trial}`;
 
+export const beginSession = (token: string): Promise<string> => transport.text('POST', 'v1/session', undefined, token);
+
 export const pageOfJobs = 200;
 
 export function listJobs(after?: string): Promise<{ jobs: Job[]; next: string | null }> {

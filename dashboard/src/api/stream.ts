@@ -9,7 +9,8 @@ export interface StreamHandlers {
   events: Record<string, (data: unknown) => void>;
   // Events were missed: what is on the page is to be loaded anew.
   missed: () => void;
-  // The server refuses the stream, or is not there; it is asked for again. What is gone for good is to be closed.
+  // The server refuses the stream, or is not there; it is asked for again. What is gone for good is to be closed. Without it, what
+  // is loaded anew finds out why.
   refused?: () => void;
 }
 
@@ -139,7 +140,7 @@ export class EventStream {
     this.state.value = 'lost';
     if (this.source?.readyState === EventSource.CONNECTING) return;
     this.drop();
-    this.handlers.refused?.();
+    (this.handlers.refused ?? this.handlers.missed)();
     if (this.isOver()) return;
     this.timer = setTimeout(() => this.open(), this.delayMs);
     this.delayMs = Math.min(delayMsMost, this.delayMs * 2);

@@ -1,4 +1,5 @@
 // Asks the server. In a report, which has no server, the replies are in the page (`tuneband report`).
+import { signal } from '@preact/signals';
 import { clockDifference } from './clock.ts';
 import type { Fault } from './shapes.ts';
 
@@ -19,8 +20,12 @@ export class ApiError extends Error {
 export interface Transport {
   readonly live: boolean; // whether there is a server that can be asked, told and listened to
   has?: (path: string) => boolean; // of a report: whether it has this answer
-  text(method: string, path: string, body?: string): Promise<string>;
+  // `token`: the server's, to begin a session with; the browser then has a cookie that stands for it.
+  text(method: string, path: string, body?: string, token?: string): Promise<string>;
 }
+
+// Whether the server refuses everything until it is shown its token.
+export const tokenWanted = signal(false);
 
 interface ErrorReply {
   error: { code: string; message: string; path: string; hint: string; details?: Fault[] };
@@ -39,23 +44,23 @@ function errorOf(status: number, text: string): ApiError {
 class ServerTransport implements Transport {
   readonly live = true;
 
-  async text(method: string, path: string, body?: string): Promise<string> {
-    const request: RequestInit = { method };
-    if (body !== undefined) {
-      request.body = body;
-      request.headers = { 'Content-Type': 'application/json' };
-    }
+  async text(method: string, path: string, body?: string, token?: string): Promise<string> {
+    const headers = new Headers();
+    if (body !== undefined) headers.set('Content-Type', 'application/json');
+    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
     let reply: Response;
     let text: string;
     try {
       const asked = Date.now();
-      reply = await fetch(path, request);
+      reply = await fetch(path, { method, headers, body: body ?? null });
       clockDifference.hear(reply.headers.get('date'), asked, Date.now());
       text = await reply.text();
     } catch {
       throw new ApiError(0, 'unreachable', 'the server does not answer', []);
     }
-    if (!reply.ok) throw errorOf(reply.status, text);
+    const fault = reply.ok ? null : errorOf(reply.status, text);
+    if (fault?.code === 'unauthorized' || token !== undefined) tokenWanted.value = fault !== null;
+    if (fault) throw fault;
     return text;
   }
 }

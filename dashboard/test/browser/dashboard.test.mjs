@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { commandJob, hostileJob, markup, savingJob } from './documents.mjs';
-import { openBrowser, openPage, proxyBelow, Server } from './harness.mjs';
+import { openBrowser, openPage, proxyBelow, Server, violationsOf } from './harness.mjs';
 
 const bin = process.env.TUNEBAND_BIN_DIR;
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const server = new Server(bin);
 let browser;
 let page;
@@ -46,12 +44,7 @@ async function open(hash) {
 }
 
 async function expectAccessible(where) {
-  await page.evaluate(axeSource);
-  const violations = await page.evaluate(async () => {
-    const { violations } = await window.axe.run();
-    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
-  });
-  assert.deepEqual(violations, [], where);
+  assert.deepEqual(await violationsOf(page), [], where);
 }
 
 // All canvases in the window were drawn at least once.

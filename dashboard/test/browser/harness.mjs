@@ -1,15 +1,20 @@
 // A real server on a data directory of its own, and a real browser that looks at it.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
 export class Server {
-  constructor(bin, { workers = 2, program = join(bin, 'tuneband-server') } = {}) {
+  // `token`: that it wants to be shown; '': it has none.
+  constructor(bin, { workers = 2, program = join(bin, 'tuneband-server'), token = '' } = {}) {
     this.program = program;
     this.workers = workers;
+    this.token = token;
     this.dir = mkdtempSync(join(tmpdir(), 'tuneband-dashboard-'));
     this.port = 0;
   }
@@ -17,6 +22,11 @@ export class Server {
   // On the same port again after the first time, as a page that is open expects.
   async start() {
     const args = ['--port', String(this.port), '--data-dir', this.dir, '--workers', String(this.workers), '--end-with-parent', '--log-level', 'warning'];
+    if (this.token) {
+      const file = join(this.dir, 'token');
+      writeFileSync(file, this.token, { mode: 0o600 });
+      args.push('--token-file', file);
+    }
     this.process = spawn(this.program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((resolve) => this.process.once('exit', resolve));
     this.url = await new Promise((resolve, reject) => {
@@ -42,15 +52,18 @@ export class Server {
   }
 
   async call(method, path, body) {
-    const reply = await fetch(this.url + path, { method, headers: body ? { 'Content-Type': 'application/json' } : {}, body: body && JSON.stringify(body) });
+    const headers = { ...this.shown(), ...(body && { 'Content-Type': 'application/json' }) };
+    const reply = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) });
     const text = await reply.text();
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
     return text === '' ? null : JSON.parse(text);
   }
 
+  shown() { return this.token ? { Authorization: `Bearer ${this.token}` } : {}; }
+
   // Until the job has ended, told by its own event stream.
   async waitForEnd(job) {
-    const reply = await fetch(`${this.url}/v1/jobs/${job}/events`);
+    const reply = await fetch(`${this.url}/v1/jobs/${job}/events`, { headers: this.shown() });
     for await (const piece of reply.body) void piece; // the stream ends after the job's end
     return this.call('GET', `/v1/jobs/${job}`);
   }
@@ -75,6 +88,15 @@ export async function proxyBelow(path, server) {
 }
 
 const chromiumFlags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update'];
+
+// What axe finds wrong with a page.
+export async function violationsOf(page) {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { violations } = await window.axe.run();
+    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+  });
+}
 
 export async function openBrowser() {
   return chromium.launch({ executablePath: process.env.TUNEBAND_CHROMIUM || '/usr/bin/chromium', args: chromiumFlags });
