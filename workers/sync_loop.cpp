@@ -210,10 +210,12 @@ bool Worker::sync_once() {
   if (!answer || !diagnostics.ok()) {
     const std::string fault =
         answer ? "the server's answer is not understood: " + describe(diagnostics.errors().front()) : describe(answer.error());
-    if (failures_++ == 0 && !draining_) options_.log(fault + "; trying again");
+    ++failures_;
+    if (std::exchange(last_fault_, fault) != fault && !draining_) options_.log(fault + "; trying again");
     return false;
   }
   if (std::exchange(failures_, 0) > 0) options_.log("the server is there again");
+  last_fault_.clear();
   last_answer_ = Clock::now();
   apply(request, std::move(reply), sent_at);
   return true;

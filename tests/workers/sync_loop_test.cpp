@@ -520,6 +520,23 @@ TEST_F(SyncLoopTest, TheServerCanSendAWorkerHome) {
   EXPECT_EQ(ended.get(), Worker::End::drained);
 }
 
+TEST_F(SyncLoopTest, EachFaultOfTheServerIsSaidOnceAlsoWhereOneFollowsAnother) {
+  int asked = 0;
+  const test::LoopbackServer refusing([&](const auto&) -> std::optional<test::LoopbackAnswer> {
+    ++asked;
+    if (asked <= 2) return std::nullopt;
+    if (asked <= 4) return test::LoopbackAnswer{401, R"({"error": {"code": "unauthorized", "message": "no token"}})"};
+    return test::LoopbackAnswer{.body =
+                                    to_json(protocol::SyncReply{.desired = "drain", .order = {}, .sync_within_ms = 5}).dump()};
+  });
+  std::vector<std::string> said;
+  options.log = [&](const std::string& line) { said.push_back(line); };
+  EXPECT_EQ(Worker(options, std::move(*net::HttpClient::create(refusing.url())), runner).run(), Worker::End::drained);
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"cannot reach the server at " + refusing.url() + ": it closed the connection; trying again",
+                                      "no token; trying again", "the server is there again"}));
+}
+
 TEST_F(SyncLoopTest, ALongBacklogGoesOutInPiecesAndTheExitWithTheLast) {
   constexpr std::int64_t kCount = 25'000;
   runner.script = [](const AssignmentOrder&, TrialReporter& reporter) {
