@@ -33,7 +33,7 @@ class Token : public testing::Test {
 
   test::TemporaryDirectory directory_;
   const std::string file_ = directory_ / "token";
-  const std::string good_ = "visible+ASCII/16=";
+  const std::string good_ = "visible~ASCII/6=";
 };
 
 }  // namespace
