@@ -211,11 +211,14 @@ bool Worker::sync_once() {
     const std::string fault =
         answer ? "the server's answer is not understood: " + describe(diagnostics.errors().front()) : describe(answer.error());
     ++failures_;
-    if (std::exchange(last_fault_, fault) != fault && !draining_) options_.log(fault + "; trying again");
+    if (fault != fault_told_ && !draining_) {
+      options_.log(fault + "; trying again");
+      fault_told_ = fault;
+    }
     return false;
   }
-  if (std::exchange(failures_, 0) > 0) options_.log("the server is there again");
-  last_fault_.clear();
+  failures_ = 0;
+  if (!std::exchange(fault_told_, {}).empty()) options_.log("the server is there again");
   last_answer_ = Clock::now();
   apply(request, std::move(reply), sent_at);
   return true;

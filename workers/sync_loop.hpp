@@ -71,7 +71,7 @@ class Worker {
   Clock::time_point next_sync_;
   std::optional<Clock::time_point> drain_begin_;  // draining, and nothing is being trained any more
   int failures_ = 0;                              // in a row
-  std::string last_fault_;                        // of them; "": the server answers
+  std::string fault_told_;                        // the last of them; "": none since an answer
   std::string address_;
   int free_port_ = 0;
   bool drain_told_ = false;  // the server has answered a sync that said so

@@ -493,6 +493,15 @@ TEST_F(SyncLoopTest, DrainingEndsAHeldSyncAndTellsTheServer) {
   EXPECT_FALSE(server.wait_for([](const SyncRequest& r) { return r.draining; }).assignment);
 }
 
+TEST_F(SyncLoopTest, AWorkerThatEndsItsOwnCallSaysNothingOfItsServer) {
+  std::vector<std::string> said;
+  options.log = [&](const std::string& line) { said.push_back(line); };
+  start_worker();
+  server.wait_for(idle);
+  EXPECT_EQ(drain(), Worker::End::drained);
+  EXPECT_THAT(said, testing::IsEmpty());
+}
+
 TEST_F(SyncLoopTest, DrainingStopsTheSegmentAndTellsTheServerBoth) {
   server.desire(order_of(1));
   start_worker();
