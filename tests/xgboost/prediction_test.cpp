@@ -248,6 +248,8 @@ TEST_F(Predictions, OfALibsvmModelAreThoseOfLibsvmRows) {
   EXPECT_NEAR(std::sqrt(squares), measured, 1e-5);
   dir_.write("wide.libsvm", "0 0:1 4:2\n");
   EXPECT_THAT(fault(order("wide.libsvm")), HasSubstr("data: has a column 4, and the model was trained on 4 columns, from 0"));
+  dir_.write("data.csv", "a,b,c,d\n1,2,3,4\n");
+  EXPECT_THAT(fault(order("data.csv")), AllOf(HasSubstr("data: line 1: expected a label"), HasSubstr("trained on LibSVM files")));
 }
 
 TEST_F(Predictions, SayWhatTheyLack) {

@@ -64,7 +64,11 @@ Result<Table> read_rows_of(const Model& model, const PredictionOrder& order) {
     const auto columns = model.booster.features();
     if (!columns) return columns.error();
     auto read = read_libsvm(order.data, [&table](const RowKey&) -> Table& { return table; }, {});
-    if (!read) return read.error();
+    if (!read) {
+      Error error = read.error();
+      if (error.hint.empty()) error.hint = "the model was trained on LibSVM files, and reads rows from such files alone";
+      return error;
+    }
     if (table.columns > *columns) {
       return fault_at("data", "has a column " + std::to_string(table.columns - 1) + ", and the model was trained on " +
                                   std::to_string(*columns) + " columns, from 0");
