@@ -596,7 +596,9 @@ TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
     EXPECT_EQ(start(arguments).wait(), 2);
     return notes();
   };
-  EXPECT_NE(said_of({"trials/9/model.ubj", "new.csv"}).find("trials/9/model.ubj: there is no such file"), std::string::npos);
+  for (const char* missing : {"trials/9/model.ubj", "bank-ensemble.ubj"}) {
+    EXPECT_NE(said_of({missing, "new.csv"}).find(missing + std::string(": there is no such file")), std::string::npos);
+  }
   EXPECT_NE(said_of({"model.ubj", "new.csv", "--trial", "1"}).find("--trial: is of a job, and model.ubj is a file"),
             std::string::npos);
 }
