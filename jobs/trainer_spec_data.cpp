@@ -77,7 +77,8 @@ DataFormat read_format(ObjectReader& reader, const std::string& train) {
   const std::string hint = "set it to csv or libsvm";
   const bool has_ending = !ending_of(train).empty();
   reader.diagnostics().error(reader.path_to("format"), "is missing, and the ending of " + excerpt(train) + " does not tell it",
-                             has_ending ? hint : hint + "; of a directory " + kNameTheFiles);
+                             has_ending ? hint + ", where it is one of these, plain or compressed with gzip or zstd"
+                                        : hint + "; of a directory " + kNameTheFiles);
   return DataFormat::csv;
 }
 

@@ -93,7 +93,9 @@ TEST(TrainerSpec, ADirectoryIsNoFileWithoutAnEnding) {
   EXPECT_THAT(errors_of("data"),
               ElementsAre("trainer.data.format: is missing, and the ending of \"data\" does not tell it "
                           "(set it to csv or libsvm; of a directory name the file in it, or a list of files)"));
-  EXPECT_THAT(errors_of("data.parquet"), ElementsAre(Not(HasSubstr("directory"))));
+  for (const char* other : {"data.parquet", "data.csv.xz"}) {
+    EXPECT_THAT(errors_of(other), ElementsAre(AllOf(Not(HasSubstr("directory")), HasSubstr("compressed with gzip or zstd"))));
+  }
 }
 
 TEST(TrainerSpec, NamesEveryFault) {
