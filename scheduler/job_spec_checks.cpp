@@ -48,9 +48,10 @@ std::string with_each_value(const SearchSpace& space) {
 
 void warn_of_a_small_space(const JobSpec& spec, Diagnostics& diagnostics) {
   const double count = spec.search_space.configurations();
+  const bool tries_each_once = spec.sampler.type == SamplerType::grid || !spec.candidates.empty();
   if (count == 1) {
     diagnostics.warning("search_space", "every parameter is fixed: all trials are the same");
-  } else if (spec.limits.max_trials && spec.sampler.type != SamplerType::grid && count < *spec.limits.max_trials) {
+  } else if (spec.limits.max_trials && !tries_each_once && count < *spec.limits.max_trials) {
     const std::string grid = with_each_value(spec.search_space);
     diagnostics.warning("limits.max_trials",
                         "is " + std::to_string(*spec.limits.max_trials) + ", and the search space has no more than " +

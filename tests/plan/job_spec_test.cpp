@@ -279,21 +279,23 @@ TEST(JobSpec, WarnsOfRungsThatAreTrainingsOfTheirOwnAndTakeMoreThanTwoTogether) 
 }
 
 TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
-  const auto warnings = [](const char* sampler, int max_trials) {
-    return warnings_of(document_of({{"spec",
-                                     {{"name", "small"},
-                                      {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
-                                      {"search_space", {{"a", {{"type", "int"}, {"min", 16}, {"max", 64}, {"step", 16}}}}},
-                                      {"trainer", Json::object()},
-                                      {"sampler", {{"type", sampler}}},
-                                      {"scheduler", {{"max_resource", 27}}},
-                                      {"limits", {{"max_trials", max_trials}}}}}}));
+  const auto warnings = [](const char* sampler, int max_trials, const Json& candidates = Json::array()) {
+    Json spec = {{"name", "small"},
+                 {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
+                 {"search_space", {{"a", {{"type", "int"}, {"min", 16}, {"max", 64}, {"step", 16}}}}},
+                 {"trainer", Json::object()},
+                 {"sampler", {{"type", sampler}}},
+                 {"scheduler", {{"max_resource", 27}}},
+                 {"limits", {{"max_trials", max_trials}}}};
+    if (!candidates.empty()) spec["candidates"] = candidates;
+    return warnings_of(document_of({{"spec", spec}}));
   };
   EXPECT_THAT(warnings("random", 4), IsEmpty());
   EXPECT_THAT(
       warnings("random", 5),
       ElementsAre("limits.max_trials: is 5, and the search space has no more than 4 configurations: some are tried again"));
   EXPECT_THAT(warnings("grid", 5), IsEmpty());
+  EXPECT_THAT(warnings("random", 5, {{{"a", 16}}, {{"a", 32}}}), IsEmpty()) << "each candidate is tried once";
 }
 
 TEST(JobSpec, FaultsBeyondThoseThatAreToldAreCounted) {
