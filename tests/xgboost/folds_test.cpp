@@ -349,6 +349,7 @@ TEST_F(CrossValidation, BelowMaxResourceItsValuesAreTheMeansOfTheFirstFoldsWhere
     ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
     EXPECT_NEAR(value_of(outcome.reporter.observations.at(rounds), "validation-logloss"), mean(rounds, count), 1e-6) << rounds;
   }
+  EXPECT_THAT(trial.log(), AllOf(HasSubstr(" 2 of 4 folds of them to validate"), HasSubstr(", 4 folds of them to validate")));
 }
 
 TEST_F(CrossValidation, GoesOnFromACheckpointOfFewerFolds) {

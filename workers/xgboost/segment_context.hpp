@@ -21,6 +21,9 @@ struct SegmentContext {
   TrialReporter& reporter;
   TrialLog& log;
   int threads = 1;
+
+  // Of the job's folds, the first: those that this segment trains.
+  int folds() const { return order.until_resource < order.max_resource ? spec.data.early_folds() : spec.data.folds(); }
 };
 
 // `exit` with the error's words, and what of the machine it waits for; out of memory is an exit of its own. A broken group is

@@ -34,10 +34,8 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
 Result<std::vector<XgboostBooster>> make_folds(const SegmentContext& segment, const WarmData& data,
                                                const XgboostParameters& parameters) {
   const XgboostSpec& spec = segment.spec;
-  const bool all = segment.order.until_resource >= segment.order.max_resource;
   std::vector<XgboostBooster> boosters;
-  for (const FoldMatrices& fold :
-       std::span(data.folds).first(static_cast<std::size_t>(all ? spec.data.folds() : spec.data.early_folds()))) {
+  for (const FoldMatrices& fold : std::span(data.folds).first(static_cast<std::size_t>(segment.folds()))) {
     auto booster = XgboostBooster::create(fold.train, evaluation_sets(spec, fold.train, fold.validation), parameters);
     if (!booster) return booster.error();
     boosters.push_back(std::move(*booster));

@@ -77,7 +77,7 @@ class XgboostRunner final : public TrialRunner {
     const auto found = cache_.get(segment.spec, task_of(parameters), noting_progress(segment.spec.data, segment.log),
                                   [this] { training_.reset(); });  // its data may have to make room
     if (!found) return unreadable_data(found.error());
-    segment.log.note(describe_rows(*found->data) + ", " + std::to_string(found->data->features) + " features" +
+    segment.log.note(describe_rows(*found->data, segment.folds()) + ", " + std::to_string(found->data->features) + " features" +
                      (found->warm ? ", in memory" : ", read") +
                      (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
     auto checked = require_same_data(segment.order.trial_dir, found->data->checksum);
@@ -92,11 +92,12 @@ class XgboostRunner final : public TrialRunner {
     return training_->run(segment, alone);
   }
 
-  static std::string describe_rows(const WarmData& data) {
-    const bool folds = !data.folds.empty();
+  static std::string describe_rows(const WarmData& data, int trained) {
+    const auto folds = static_cast<int>(data.folds.size());
     const std::size_t tested = data.test.rows();
+    const std::string of_all = trained < folds ? std::to_string(trained) + " of " : "";
     return std::to_string(data.train.rows()) + " rows to train on, " +
-           (folds ? std::to_string(data.folds.size()) + " folds of them" : std::to_string(data.validation.rows())) +
+           (folds > 0 ? of_all + std::to_string(folds) + " folds of them" : std::to_string(data.validation.rows())) +
            " to validate" + (tested > 0 ? ", " + std::to_string(tested) + " to test" : "");
   }
 
