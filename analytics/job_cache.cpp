@@ -24,6 +24,7 @@ JobHead JobHead::of(const ParsedJob& job) {
   head.scheduler = job.spec.scheduler.type;
   head.max_resource = job.spec.scheduler.max_resource;
   head.rungs_compare = job.spec.rungs_compare();
+  head.early_folds = job.spec.early_work < 1;
   head.resource_name = job.resource_name;
   head.planned_trials = job.plan.trials;
   if (job.plan.exact) head.planned_resource = job.plan.total_resource;

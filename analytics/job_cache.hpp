@@ -29,6 +29,7 @@ struct JobHead {
   SchedulerType scheduler = SchedulerType::none;
   std::int64_t max_resource = 0;
   bool rungs_compare = false;
+  bool early_folds = false;  // below max_resource values are of fewer folds than at it
   std::string resource_name;
   std::optional<int> planned_trials;
   std::optional<std::int64_t> planned_resource;  // where it is known in advance

@@ -311,7 +311,8 @@ views::Job Reader::view_of(const JobRow& row) {
   }
   job.trials = trial_counts(row, head.get());
   job.best = view_of(row.id, row.best);
-  job.best_anywhere = view_of(row.id, row.best_anywhere);
+  const bool no_other_compares = head && head->early_folds && row.best;
+  job.best_anywhere = no_other_compares ? job.best : view_of(row.id, row.best_anywhere);
   job.resource_spent = row.resource_spent;
   job.training_seconds = seconds_of(row.training_ms);
   job.expected_improvement = row.expected_improvement;

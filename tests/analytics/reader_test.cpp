@@ -233,6 +233,20 @@ TEST_F(ReaderTest, ShowsAJobAsDocumented) {
   EXPECT_EQ(json["training_seconds"], 1.5);
 }
 
+TEST_F(ReaderTest, WhereFewerFoldsAreTrainedAtLowerRungsTheyHaveNoBestBesideThatOfAFullTraining) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["trainer"]["data"].erase("validation");
+  spec["trainer"]["data"]["folds"] = {{"count", 5}, {"early", 2}};
+  job.spec_json = spec.dump();
+  job.best_anywhere = BestRow{1, 3, 0.8};
+  write({job, ended_trial(1, 0, TrialState::completed, 0.75, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3)});
+  EXPECT_EQ(parsed(reader().job(kJob))["best_anywhere"]["trial"], 1) << "there is no other yet";
+  job.best = BestRow{0, 9, 0.75};
+  write({job});
+  EXPECT_EQ(parsed(reader().job(kJob))["best_anywhere"]["trial"], 0);
+}
+
 TEST_F(ReaderTest, ShowsAJobsFurtherObjectivesAndItsConstraints) {
   JobRow several = running_job(1, "a");
   Json spec = Json::parse(several.spec_json);
