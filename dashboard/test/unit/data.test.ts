@@ -322,6 +322,13 @@ test('documents differ where their values do', () => {
   assert.deepEqual(differences([{ a: { b: 1, c: 2 }, d: [1] }, { a: { b: 1, c: 3 } }]), [{ path: 'a.c', values: [2, 3] }, { path: 'd', values: [[1], undefined] }]);
 });
 
+test('of what earlier jobs saw their names are compared, not the thousands of results', () => {
+  const warm = { name: 'b', warm_start: { jobs: ['a'], observations: [{ configuration: { eta: 0.1 }, result: -1 }] } };
+  assert.deepEqual(differences([{ name: 'b' }, warm]), [{ path: 'warm_start', values: [undefined, ['a']] }]);
+  assert.deepEqual(differences([{ warm_start: { ...warm.warm_start, jobs: ['c'] } }, { warm_start: warm.warm_start }]), [{ path: 'warm_start', values: [['c'], ['a']] }]);
+  assert.deepEqual(differences([warm, { ...warm, warm_start: { jobs: ['a'], observations: [] } }]), []);
+});
+
 function commandLine(configuration: Configuration, argv: string[], space: string[] = []): string {
   return asCommandLine(configuration, { name: 'j', search_space: Object.fromEntries(space.map((name) => [name, { type: 'float' }])), trainer: { type: 'command', argv } });
 }
