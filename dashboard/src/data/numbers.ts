@@ -63,6 +63,7 @@ export function formatBytes(bytes: number): string {
 
 export function formatShare(share: number): string {
   const percent = share * 100;
+  if (percent > 0 && percent < 0.01) return '< 0.01 %';
   return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toPrecision(2)} %`;
 }
 

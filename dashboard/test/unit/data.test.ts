@@ -60,7 +60,7 @@ test('a name that is made of another keeps its ending within 64 characters', () 
 test('durations and shares', () => {
   assert.deepEqual([-294.797, 0, 0.002, 0.5, 7.25, 59, 59.6, 90, 119.7, 3599.8, 3720, 90000].map(formatDuration), ['0 ms', '0 ms', '2 ms', '0.50 s', '7.3 s', '59 s', '1 min 0 s', '1 min 30 s', '2 min 0 s', '1 h 0 min', '1 h 2 min', '1 d 1 h']);
   assert.deepEqual([0, 1, 2].map((count) => formatCount(count, 'trial')), ['0 trials', '1 trial', '2 trials']);
-  assert.deepEqual([0, 0.004, 0.5, 1].map(formatShare), ['0 %', '0.40 %', '50 %', '100 %']);
+  assert.deepEqual([0, 1.2e-15, 0.0004, 0.004, 0.5, 1].map(formatShare), ['0 %', '< 0.01 %', '0.040 %', '0.40 %', '50 %', '100 %']);
 });
 
 test('over time a value counts from when it came, not from when its trial ended', () => {
