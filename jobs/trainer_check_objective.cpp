@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 #include "jobs/path_text.hpp"
 #include "jobs/trainer_check_parts.hpp"
@@ -64,11 +65,19 @@ void check_weight_column(const XgboostSpec& spec, const XgboostObjective& object
   if (!doubt.empty()) diagnostics.warning("trainer.data.weight", doubt, kWeightsHint);
 }
 
+// What XGBoost measures in place of a metric that it lacks.
+std::string metrics_instead_of(const std::string& name) {
+  const std::string lower = lower_case(name);
+  if (lower == "accuracy" || lower == "acc") return "minimize `error`, or of more classes `merror`, which is 1 less the accuracy";
+  const std::string meant = did_you_mean(name, xgboost_metric_names());
+  return meant.empty() ? "it has " + join_and(xgboost_metric_names()) : meant;
+}
+
 void tell_unknown_metric(const std::string& name, const std::string& path, Diagnostics& diagnostics) {
   if (const std::string fault = fault_of_suffix(name); !fault.empty()) {
     diagnostics.error(path, fault);
   } else {
-    diagnostics.error(path, "XGBoost has no metric `" + name + "`", did_you_mean(name, xgboost_metric_names()));
+    diagnostics.error(path, "XGBoost has no metric `" + name + "`", metrics_instead_of(name));
   }
 }
 
