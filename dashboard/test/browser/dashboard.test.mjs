@@ -866,5 +866,11 @@ test('nothing is wider than a telephone', async () => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 360, `${hash} is ${wide} pixels wide`);
   }
+  const tops = (locator) => locator.evaluateAll((found) => new Set(found.map((one) => one.getBoundingClientRect().top)).size);
+  assert.equal(await tops(page.getByRole('navigation', { name: 'Main' }).getByRole('link')), 1, 'the pages are named in one line');
+  await open('#/new');
+  await page.getByLabel('x: min').waitFor();
+  assert.equal(await tops(page.getByLabel(/^x: (min|max|step|scale)$/)), 1, 'what bounds a parameter stands in one line');
+  assert.equal(await tops(page.getByLabel(/^(Name of|Remove) x$/)), 1, 'and what takes it away beside its name');
   noFaults();
 });
