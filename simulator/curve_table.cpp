@@ -217,6 +217,7 @@ std::string configurations_beside(const std::string& path) {
 struct Hyperparameters {
   std::vector<std::string> names;
   std::vector<Configuration> by_line;
+  std::string from = {};  // another file than the table
 };
 
 // From the table's own columns, else from the file with the configurations, joined by `config`.
@@ -243,7 +244,7 @@ Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& column
     if (!is_new && configurations[before->second] != configurations[i])
       return table_error("has two lines with the config `" + config + "`", beside);
   }
-  Hyperparameters result{names_of(*others, other_columns.parameters), {}};
+  Hyperparameters result{names_of(*others, other_columns.parameters), {}, beside};
   for (const auto& row : csv.rows) {
     const auto found = line_of.find(row[columns.config]);
     if (found == line_of.end()) return table_error("has no line with the config `" + row[columns.config] + "`", beside);
@@ -339,6 +340,7 @@ Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOpt
   table.name = options.name.empty() ? stem_of(path) : options.name;
   table.metric = *metric;
   table.parameters = std::move(hyperparameters->names);
+  table.configurations_path = std::move(hyperparameters->from);
   const auto& points = columns.metrics.at(*metric);
   table.max_resource = points.empty() ? 0 : points.back().first;
   for (std::size_t line = 0; line < csv->rows.size(); ++line) {

@@ -42,6 +42,7 @@ struct CurveTable {
   std::string name;
   std::string metric;
   std::vector<std::string> parameters;
+  std::string configurations_path;  // of the file that has them; "": the table itself
   std::vector<Curve> curves;
   std::int64_t max_resource = 0;  // the highest that any curve was measured at
   int left_out = 0;               // lines without a single value, that did not fail either

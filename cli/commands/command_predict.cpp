@@ -82,6 +82,7 @@ Outcome<bool> names_model_file(const PredictOptions& options) {
 }
 
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options) {
+  if (auto apart = apart_from_inputs(options.output, {options.from, options.data}); !apart) return apart.error();
   std::optional<ScratchDir> dir(std::in_place, "tuneband-predict");
   if (dir->path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
   std::error_code error;

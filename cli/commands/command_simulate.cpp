@@ -263,6 +263,11 @@ Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup&
 Finished simulate_job(Console& console, const SimulateOptions& options) {
   const auto setup = set_up(options);
   if (!setup) return setup.error();
+  const std::vector<std::string> inputs{options.table, options.configurations, setup->table.configurations_path,
+                                        options.job_file};
+  for (const std::string& output : {options.csv, options.plot}) {
+    if (auto apart = apart_from_inputs(output, inputs); !apart) return apart.error();
+  }
   const auto results = compare(setup->methods, setup->table, setup->comparison);
   const JobSpec& spec = setup->methods.front().spec;
   const Regret regret(setup->table, spec.objective.goal, spec.scheduler.max_resource);

@@ -37,6 +37,16 @@ std::string behind_links(const std::string& path) {
 
 }  // namespace
 
+Outcome<void> apart_from_inputs(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code none;
+    if (!fs::is_regular_file(input, none) || !fs::equivalent(output, input, none)) continue;
+    return bad_input((output == input ? "is also read" : "is " + input + ", which is read") + ": it would be written over",
+                     output, "write another file");
+  }
+  return {};
+}
+
 Outcome<void> write_file(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write) {
   if (is_to_be_kept(path)) return write_into(path, write);
   os::AtomicFile file(behind_links(path));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/failure.hpp"
 
@@ -11,6 +12,10 @@ namespace tuneband::cli {
 
 // Takes a piece of the file; false: it cannot be written.
 using Sink = std::function<bool(std::string_view)>;
+
+// Refuses an `output` that is one of the `inputs`, by whatever name or link: what the user gave would be gone. Whoever reads
+// files and writes one asks before the work. An input that is no file, and an output of "", is none.
+Outcome<void> apart_from_inputs(const std::string& output, const std::vector<std::string>& inputs);
 
 // `write` hands over the pieces. A file of that name is there only once it is whole.
 Outcome<void> write_file(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write);
