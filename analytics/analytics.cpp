@@ -3,9 +3,9 @@
 #include <cmath>
 #include <utility>
 
-#include "analytics/pace.hpp"
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
+#include "analytics/saved.hpp"
 #include "analytics/trial_choice.hpp"
 #include "core/csv_cell.hpp"
 #include "core/metrics.hpp"
@@ -101,46 +101,9 @@ std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const Parse
   return bests;
 }
 
-std::optional<double> Reader::ms_per_unit_of(JobId job) {
-  Statement arrived = connection_.prepare(
-      "SELECT trial, resource - from_resource, (ended_at - began_at) * (1 + json_array_length(peers)) FROM segments "
-      "WHERE job = ? AND outcome IN ('reached_rung', 'completed') AND resource > from_resource ORDER BY trial, epoch");
-  std::vector<SegmentTime> segments;
-  for (arrived.query(job.value); arrived.step();)
-    segments.push_back({arrived.integer(0), arrived.integer(1), arrived.integer(2)});
-  return ms_per_unit(segments);
-}
-
-// What was saved counts trials that a rung or the user stopped, and those alone: a failed or cancelled one was not cut to save
-// anything, and one that is still going may yet go all the way. Pausing has its price: where rungs restart what was trained
-// again, which is nothing of one that went on in memory, and in any case what each further segment took to begin.
-Reader::Saved Reader::saved_by_stopping(const Known& job) {
-  const auto& [row, parsed] = job;
-  Statement trials = connection_.prepare(
-      "SELECT coalesce(sum(?2 - resource) FILTER (WHERE state = 'stopped' AND resource BETWEEN 1 AND ?2), 0), "
-      "coalesce(sum(attempts_in_all), 0), "
-      "coalesce(sum(attempts_in_all - 1) FILTER (WHERE state IN ('stopped', 'completed')), 0) FROM trials WHERE job = ?1");
-  trials.query(row.id.value, parsed->spec.scheduler.max_resource).step();
-  Saved saved{trials.integer(0), 0};
-  if (parsed->spec.scheduler.restarts) {
-    Statement again = connection_.prepare(
-        "SELECT coalesce(sum(resource - next_from), 0) FROM (SELECT outcome, resource, "
-        "lead(from_resource) OVER (PARTITION BY trial ORDER BY epoch) AS next_from FROM segments WHERE job = ?) "
-        "WHERE outcome = 'reached_rung' AND next_from < resource");
-    again.query(row.id.value).step();
-    saved.resource -= again.integer(0);
-  }
-  const auto units = static_cast<double>(std::max<std::int64_t>(1, row.resource_spent));
-  const auto trained_ms = static_cast<double>(row.training_ms);
-  const double unit_ms = std::min(ms_per_unit_of(row.id).value_or(trained_ms), trained_ms / units);
-  const double begin_ms = (trained_ms - unit_ms * units) / static_cast<double>(std::max<std::int64_t>(1, trials.integer(1)));
-  saved.training_ms = unit_ms * static_cast<double>(saved.resource) - begin_ms * static_cast<double>(trials.integer(2));
-  return saved;
-}
-
 views::Costs Reader::costs(const Known& job, Timestamp now) {
   const auto& [row, parsed] = job;
-  const Saved saved = saved_by_stopping(job);
+  const Saved saved = saved_by_stopping(connection_, row, *parsed);
   const std::int64_t training_ms_saved = std::llround(saved.training_ms);
   // A comparison with NULL counts as no value; 9e999 is SQLite's infinity.
   Statement measured = connection_.prepare(

@@ -279,12 +279,6 @@ class Reader {
   std::vector<views::CrowdedBound> crowded_bounds_of(JobId job, const ParsedJob& parsed);
   std::vector<views::BestSoFar> best_so_far(const JobRow& row, const ParsedJob& parsed);
   views::Costs costs(const Known& job, Timestamp now);
-  struct Saved {
-    std::int64_t resource = 0;
-    double training_ms = 0;  // of all workers together
-  };
-  Saved saved_by_stopping(const Known& job);
-  std::optional<double> ms_per_unit_of(JobId job);
 
   Connection connection_;
   std::shared_ptr<JobCache> jobs_;

@@ -928,6 +928,129 @@ TEST_F(AnalyticsTest, WhatASegmentTakesToBeginIsNoPartOfWhatStoppingSaved) {
       << "14 units, less three further beginnings";
 }
 
+// A trial of another worker than the first, whose segments came to `rungs` one after the other; each took `begin_ms` and
+// `unit_ms` for each of its units. `held`: all but the first began when the one before ended.
+std::vector<Write> paced(int number, TrialState state, const std::vector<std::int64_t>& rungs, std::int64_t begin_ms,
+                         std::int64_t unit_ms, bool held = false) {
+  TrialRow trial = ended_trial(1, number, state, 0.5, rungs.back());
+  trial.attempts_in_all = static_cast<int>(rungs.size());
+  std::vector<Write> writes{trial};
+  std::int64_t from = 0;
+  Timestamp began = kStart;
+  for (const std::int64_t rung : rungs) {
+    const bool begins = from == 0 || !held;
+    SegmentRow segment = reached(trial, from, rung, (begins ? begin_ms : 0) + unit_ms * (rung - from));
+    *segment.ended_at = began.plus_ms(*segment.ended_at - segment.began_at);
+    segment.began_at = began;
+    if (rung == 9) segment.outcome = "completed";
+    if (held) began = *segment.ended_at;
+    from = rung;
+    writes.emplace_back(segment);
+  }
+  return writes;
+}
+
+// Trial 0, which the worker began with, which took an hour for the unit after which it was stopped, and these.
+std::vector<Write> after_a_cold_one(std::int64_t training_ms, std::int64_t units, const std::vector<std::vector<Write>>& trials) {
+  JobRow job = running_job(1, "a");
+  job.resource_spent = units + 1;
+  job.training_ms = training_ms + 3'600'000;
+  std::vector<Write> writes{job};
+  const auto add = [&writes](const std::vector<Write>& more) { writes.insert(writes.end(), more.begin(), more.end()); };
+  add(paced(0, TrialState::stopped, {1}, 0, 3'600'000));
+  for (const auto& trial : trials) add(trial);
+  return writes;
+}
+
+TEST_F(AnalyticsTest, WhatWasLeftOfATrialTakesAsLongAsThatTrialDid) {
+  write(after_a_cold_one(30 + 40 + 80 + 120 + 30 + 40, 9 + 1 + 3,
+                         {paced(1, TrialState::completed, {1, 3, 9}, 20, 10), paced(2, TrialState::stopped, {1}, 20, 100),
+                          paced(3, TrialState::stopped, {1, 3}, 20, 10)}));
+  const Json summary = analytics()["summary"];
+  EXPECT_EQ(summary["resource_saved"], 8 + 6 + 8);
+  const double of_all = (0.8 + 0.06) * 22 / 14;
+  EXPECT_NEAR(summary["training_seconds_saved"].get<double>(), of_all - 3 * 0.02, 0.0005)
+      << "100 ms for each of 8 units and 10 for each of 6, less three further beginnings of 20; trial 0 is as these on average";
+  EXPECT_NEAR(summary["training_seconds_without_stopping"].get<double>(), 3600.34 + of_all - 3 * 0.02, 0.0005);
+}
+
+TEST_F(AnalyticsTest, ATrialThatWentOnInMemoryBeganOnce) {
+  write(after_a_cold_one(
+      130 + 130 + 120, 3 + 3 + 1,
+      {paced(1, TrialState::stopped, {1, 3}, 100, 10, true), paced(2, TrialState::stopped, {1, 3}, 100, 10, true),
+       paced(3, TrialState::stopped, {1, 3}, 100, 10), paced(4, TrialState::stopped, {1}, 100, 20)}));
+  const double of_all = (3 * 6 * 0.01 + 8 * 0.02) * 34 / 26;
+  EXPECT_NEAR(analytics()["summary"]["training_seconds_saved"].get<double>(), of_all - 0.1, 0.0005)
+      << "trial 3 alone began twice";
+}
+
+// Three trials that were left at a rung, and one that was not, but for what `change` does to its two segments.
+std::vector<Write> one_held(const std::function<void(SegmentRow&, SegmentRow&)>& change) {
+  std::vector<Write> held = paced(4, TrialState::stopped, {1, 3}, 100, 10, true);
+  change(std::get<SegmentRow>(held[1]), std::get<SegmentRow>(held[2]));
+  std::vector<std::vector<Write>> trials{held};
+  for (int number = 1; number <= 3; ++number) trials.push_back(paced(number, TrialState::stopped, {1, 3}, 100, 10));
+  return after_a_cold_one(4 * 230, 4 * 3, trials);
+}
+
+constexpr double kLeftOfThree =
+    3 * 6 * 0.01;  // seconds; of 18 of the 24 units of known pace, beside which 8 are of the cold trial
+
+TEST_F(AnalyticsTest, ATrialThatOtherWorkersOrARestartWentOnWithBeganAnew) {
+  const auto saved = [this](const std::function<void(SegmentRow&, SegmentRow&)>& change) {
+    write(one_held(change));
+    return analytics()["summary"]["training_seconds_saved"].get<double>();
+  };
+  EXPECT_NEAR(saved([](SegmentRow&, SegmentRow&) {}), (kLeftOfThree + 6 * 0.01) * 32 / 24 - 3 * 0.1, 0.0005);
+  const auto moved = [](SegmentRow&, SegmentRow& second) { second.worker = WorkerId{"other"}; };
+  EXPECT_NEAR(saved(moved), kLeftOfThree * 32 / 18 - 4 * 0.1, 0.0005) << "the other worker began with it";
+  const auto restarted = [](SegmentRow&, SegmentRow& second) { second.from_resource = 0; };
+  EXPECT_NEAR(saved(restarted), (kLeftOfThree + 6 * (0.01 - 0.08) / 4) * 32 / 24 - 4 * 0.1, 0.0005);
+}
+
+void make_a_group(SegmentRow& first, SegmentRow& second) { first.peers = second.peers = {WorkerId{"peer"}}; }
+
+TEST_F(AnalyticsTest, AGroupOfXgboostGoesOnInMemory) {
+  write(one_held(make_a_group));
+  EXPECT_NEAR(analytics()["summary"]["training_seconds_saved"].get<double>(), (kLeftOfThree + 6 * 0.16 / 3) * 32 / 24 - 3 * 0.1,
+              0.0005);
+}
+
+TEST_F(AnalyticsTest, ACommandOfAGroupBeginsAnew) {
+  std::vector<Write> writes = one_held(make_a_group);
+  auto& job = std::get<JobRow>(writes.front());
+  Json spec = Json::parse(job.spec_json);
+  spec["trainer"] = {{"type", "command"}, {"argv", {"train"}}};
+  job.spec_json = spec.dump();
+  write(writes);
+  EXPECT_NEAR(analytics()["summary"]["training_seconds_saved"].get<double>(),
+              (kLeftOfThree + 6 * (0.12 - 0.06) / 3) * 32 / 24 - 4 * 0.1, 0.0005);
+}
+
+TEST_F(AnalyticsTest, AWorkerBeganWithTheTrialOfItsFirstEpoch) {
+  JobRow job = running_job(1, "a");
+  job.resource_spent = 2;
+  job.training_ms = 3'600'010;
+  std::vector<Write> later = paced(0, TrialState::stopped, {1}, 0, 10);
+  std::vector<Write> first = paced(1, TrialState::stopped, {1}, 0, 3'600'000);
+  std::get<SegmentRow>(first[1]).epoch = Epoch{1};
+  write({job, later[0], later[1], first[0], first[1]});
+  EXPECT_EQ(analytics()["summary"]["training_seconds_saved"], 0.16);
+}
+
+TEST_F(AnalyticsTest, ATrialThatTheUserStoppedHasItsPaceAndOneThatFailedOrTrainedNothingSavesNothing) {
+  std::vector<Write> by_user = paced(1, TrialState::stopped, {2}, 0, 50);
+  std::get<SegmentRow>(by_user[1]).until_resource = 3;
+  std::get<SegmentRow>(by_user[1]).outcome = "stopped";
+  std::vector<Write> at_once = paced(3, TrialState::stopped, {1, 3}, 0, 50);
+  std::get<TrialRow>(at_once[0]).resource = std::get<SegmentRow>(at_once[2]).resource = 1;
+  std::get<SegmentRow>(at_once[2]).outcome = "stopped";
+  const std::vector<Write> never{ended_trial(1, 4, TrialState::stopped, std::nullopt, 0)};
+  write(after_a_cold_one(100 + 999 + 150, 2 + 1 + 1, {by_user, paced(2, TrialState::failed, {1}, 0, 999), at_once, never}));
+  EXPECT_EQ(analytics()["summary"]["resource_saved"], 7 + 8 + 8);
+  EXPECT_DOUBLE_EQ(analytics()["summary"]["training_seconds_saved"].get<double>(), 0.05 * (7 + 8 + 8));
+}
+
 // Of 9 units, where trial 0 goes up the ladder 1, 3, 9 of trainings that restart and trial 1 is stopped at once. `from`: where
 // its training to each of the rungs begins.
 std::vector<Write> up_a_ladder_that_restarts(const std::vector<std::int64_t>& from) {
