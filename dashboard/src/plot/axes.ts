@@ -182,13 +182,16 @@ export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
   pen.fillText(fitText(pen, label, box.right - 4), 4, 4);
 }
 
-// In the middle of a plot that has nothing to draw; `ended`: no more values come.
-export function drawNothing(pen: Pen, palette: Palette, box: Box, ended: boolean): void {
+// `ended`: no more of them come.
+export const noValues = (ended: boolean): string => (ended ? 'no values' : 'no values yet');
+
+// In the middle of a plot that has nothing to draw.
+export function drawNothing(pen: Pen, palette: Palette, box: Box, why: string): void {
   pen.font = labelFont;
   pen.textAlign = 'center';
   pen.textBaseline = 'middle';
   pen.fillStyle = palette.muted;
-  pen.fillText(ended ? 'no values' : 'no values yet', (box.left + box.right) / 2, (box.top + box.bottom) / 2);
+  pen.fillText(why, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
 }
 
 export function gridLine(pen: Pen, palette: Palette, x0: number, y0: number, x1: number, y1: number): void {

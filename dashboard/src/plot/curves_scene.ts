@@ -5,7 +5,7 @@ import { formatNumber } from '../data/numbers.ts';
 import type { TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawNothing, drawXAxis, drawYAxis, extentByGoal, extentOf, gridLine, makeScale, rowOfTexts, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentByGoal, extentOf, gridLine, makeScale, noValues, rowOfTexts, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { strokeBroken } from './broken_line.ts';
 import { drawHalo, drawMark } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
@@ -15,6 +15,7 @@ export interface CurvesInput {
   job: Job;
   rows: readonly TrialRow[]; // what is shown
   curves: ReadonlyMap<number, Curve>;
+  loaded: boolean; // all that there are
   best: number | null;
   ladder: readonly number[];
   x: ScaleKind;
@@ -149,7 +150,7 @@ export function curvesScene(input: CurvesInput): MakeScene {
         drawNotFinite(pen, palette, drawn, x, box);
         pen.restore();
         if (!many) ends.forEach((end, index) => drawMark(pen, palette, drawn[index]?.row.state ?? '', end.x, end.y, 3.5));
-        if (drawn.length === 0) drawNothing(pen, palette, box, job.ended_at !== null);
+        if (drawn.length === 0) drawNothing(pen, palette, box, input.loaded ? noValues(job.ended_at !== null) : 'loading…');
         if (input.best !== null) strong(pen, input.best, palette.best, 2.5);
       },
       over(pen, { hovered, selected }) {

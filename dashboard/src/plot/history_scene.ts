@@ -2,7 +2,7 @@
 import { formatNumber } from '../data/numbers.ts';
 import type { BestSoFar, Point, Step } from '../data/best_so_far.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawNothing, drawXAxis, drawYAxis, extentByGoal, makeScale, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentByGoal, makeScale, noValues, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -93,7 +93,7 @@ export function historyScene(input: HistoryInput): MakeScene {
         pen.globalAlpha = 1;
         for (const one of series) drawSeries(pen, one, input.linked, palette, x, y);
         pen.restore();
-        if (values.length === 0) drawNothing(pen, palette, box, input.ended);
+        if (values.length === 0) drawNothing(pen, palette, box, noValues(input.ended));
       },
       over(pen, { hovered, selected }) {
         if (!input.linked) return;

@@ -1,5 +1,4 @@
 // What was decided at the rungs: asked for when a view first wants it, then told by events.
-import { signal } from '@preact/signals';
 import * as api from '../api/routes.ts';
 import type { Decision } from '../api/shapes.ts';
 import { LazyStore } from './lazy_store.ts';
@@ -7,7 +6,6 @@ import { LazyStore } from './lazy_store.ts';
 const keyOf = (decision: Decision): string => `${decision.trial}/${decision.rung}`;
 
 export class DecisionStore extends LazyStore {
-  readonly loaded = signal(false);
   private readonly byPlace = new Map<string, Decision>(); // the last one of a trial at a rung counts
 
   constructor(private readonly job: () => string) {
@@ -31,6 +29,5 @@ export class DecisionStore extends LazyStore {
     const told = [...this.byPlace.values()];
     for (const decision of await api.getAllDecisions(this.job())) this.byPlace.set(keyOf(decision), decision);
     for (const decision of told) this.byPlace.set(keyOf(decision), decision);
-    this.loaded.value = true;
   }
 }

@@ -5,15 +5,22 @@ export abstract class LazyStore {
   readonly version = signal(0);
   private asked: Promise<void> | null = null;
   private dirty = false;
+  private answered = false;
+
+  // Whether there is an answer of the server: else what is not here may yet come.
+  get loaded(): boolean {
+    return this.answered;
+  }
 
   want(): Promise<void> {
     // What could not be had is asked for again when it is next wanted; the page says that the server is away.
-    this.asked ??= this.load().then(() => { this.version.value += 1; }).catch(() => { this.asked = null; });
+    this.asked ??= this.load().then(() => { this.answered = true; this.version.value += 1; }).catch(() => { this.asked = null; });
     return this.asked;
   }
 
   forget(): void {
     this.askAnew();
+    this.answered = false;
     this.clear();
   }
 

@@ -98,13 +98,24 @@ test('a plot that has nothing to draw says so', () => {
   assert.doesNotMatch(historyOf([1], { ended: false }), /no values/);
 });
 
+test('curves that have not come yet are not said to have no values', () => {
+  const job = { objective: { metric: 'loss', goal: 'minimize' }, max_resource: 3, resource_name: 'steps', ended_at: '2026-03-01T12:00:00.000Z' } as unknown as Job;
+  const said = (loaded: boolean): string[] => {
+    const pen = ruled(400, 300);
+    curvesScene({ job, rows: [rowOf({ number: 0, state: 'completed' })], curves: new Map(), loaded, best: null, ladder: [], x: 'linear', y: 'linear', whole: false })({ width: 400, height: 300, palette }).draw(pen);
+    return textsOf(pen).filter((text) => /loading|values/.test(text));
+  };
+  assert.deepEqual(said(false), ['loading…']);
+  assert.deepEqual(said(true), ['no values']);
+});
+
 test('what is not above 0 lies below the foot of a log scale, where the worst values are left out of it', () => {
   for (const worst of [0, -1]) {
     const rows = Array.from({ length: 60 }, (_, number) => rowOf({ number, state: 'completed' }));
     const curves = new Map(rows.map(({ number }) => [number, { resource: [1, 2, 3], value: [0.5, 0.6, number === 0 ? worst : 0.7] }]));
     const job = { objective: { metric: 'accuracy', goal: 'maximize' }, max_resource: 3, resource_name: 'steps', ended_at: null } as unknown as Job;
     const pen = new SvgPen(400, 300, () => ({ width: 10 }) as TextMetrics);
-    curvesScene({ job, rows, curves, best: null, ladder: [], x: 'linear', y: 'log', whole: false })({ width: 400, height: 300, palette }).draw(pen);
+    curvesScene({ job, rows, curves, loaded: true, best: null, ladder: [], x: 'linear', y: 'log', whole: false })({ width: 400, height: 300, palette }).draw(pen);
     assert.doesNotMatch(pen.text('#fff'), /Infinity|NaN/);
     const values = Array.from({ length: 60 }, (_, index) => (index === 0 ? worst : 0.5 + index / 100));
     assert.doesNotMatch(historyOf(values, { y: 'log', goal: 'maximize' }), /Infinity|NaN/);
@@ -146,7 +157,7 @@ test('what is no number is told once where many would stand in one place', () =>
   const curves = new Map(rows.map(({ number }) => [number, { resource: [1, 2, 3], value: [0.5, 0.6, NaN] }]));
   const job = { objective: { metric: 'loss', goal: 'minimize' }, max_resource: 3, resource_name: 'steps', ended_at: null } as unknown as Job;
   const pen = ruled(400, 300);
-  curvesScene({ job, rows, curves, best: null, ladder: [1, 3], x: 'linear', y: 'linear', whole: false })({ width: 400, height: 300, palette }).draw(pen);
+  curvesScene({ job, rows, curves, loaded: true, best: null, ladder: [1, 3], x: 'linear', y: 'linear', whole: false })({ width: 400, height: 300, palette }).draw(pen);
   assert.equal(textsOf(pen).filter((text) => text === 'NaN').length, 1);
 });
 

@@ -21,7 +21,7 @@ export function CurvesView({ height, detail }: { height: number; detail: CurveDe
   const { ladder, restarts } = store.summary.value?.plan ?? { ladder: [], restarts: false };
   const rows = shownRows.value;
   const scene = useMemo(
-    () => curvesScene({ job, rows, curves: store.curves.curves, best: best.value, ladder, x, y, whole }),
+    () => curvesScene({ job, rows, curves: store.curves.curves, loaded: store.curves.loaded, best: best.value, ladder, x, y, whole }),
     [version, rows, best.value, x, y, whole, ladder.length],
   );
   const left = store.curves.leftOut.value;
