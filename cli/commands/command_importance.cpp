@@ -60,9 +60,20 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
   console.print_table(table);
 }
 
-Finished print_importance(Console& console, const Json& answer, const JobInfo& job) {
+// All results violate the constraints: `trials` of them.
+std::string none_meets(std::int64_t trials) {
+  return fmt::format("none of the {} with a result meets the constraints: nothing can be said yet",
+                     format_count(trials, "trial"));
+}
+
+Finished print_importance(Console& console, const Json& answer, const JobInfo& job, const Json& costs) {
   const Json importance = answer.value("importance", Json());
   if (!importance.is_object()) {
+    const std::int64_t measured = integer_of(costs, "trials_measured");
+    if (measured >= kTrialsNeeded && integer_of(costs, "trials_violating") == measured) {
+      console.print(none_meets(measured));
+      return kExitOk;
+    }
     console.print(fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned: nothing can be said yet",
                               kTrialsNeeded));
     return kExitOk;
@@ -82,8 +93,11 @@ Finished print_importance(Console& console, const Json& answer, const JobInfo& j
 Finished show_importance(Session session, const std::string& name) {
   const auto job = session.api.job(name);
   if (!job) return job.error();
-  return show_answer(session, job_path(name) + "/importance",
-                     [&](const Json& answer) { return print_importance(session.console, answer, *job); });
+  return show_answer(session, job_path(name) + "/importance", [&](const Json& answer) {
+    const bool unknown = !job->constraints.empty() && !answer.value("importance", Json()).is_object();
+    const auto summary = unknown ? session.api.get(job_path(name) + "/summary") : Outcome<Json>(Json::object());
+    return print_importance(session.console, answer, *job, summary ? member(*summary, "summary") : Json());
+  });
 }
 
 }  // namespace tuneband::cli

@@ -970,4 +970,21 @@ TEST_F(Commands, ThePlanOfABrokenDocumentListsEveryFault) {
   EXPECT_EQ(finished.error().exit_status, kExitBadInput);
 }
 
+TEST_F(Commands, ImportanceSaysWhereNoTrialMeetsTheConstraints) {
+  const auto said = [this](const std::string& name, int violating) {
+    const std::string job = "GET /v1/jobs/" + name;
+    server_.answer(job, job_of_two_objectives().dump());
+    server_.answer(job + "/importance", R"({"importance": null})");
+    Json summary = example_summary(job_of_two_objectives());
+    summary["summary"]["trials_measured"] = 30;
+    summary["summary"]["trials_violating"] = violating;
+    server_.answer(job + "/summary", summary.dump());
+    out_.str("");
+    EXPECT_TRUE(show_importance(session(), name));
+    return out_.str();
+  };
+  EXPECT_THAT(said("all", 30), HasSubstr("none of the 30 trials with a result meets the constraints: nothing can be said yet"));
+  EXPECT_THAT(said("but-one", 29), HasSubstr("fewer than 10 trials have a result at one rung"));
+}
+
 }  // namespace tuneband::cli

@@ -426,5 +426,29 @@ TEST(Importance, OfOneParameterShowsTheForestsPredictionsAndHowMuchTheyExplain) 
   EXPECT_NEAR(importance->explained, 1 - left / all, 1e-9);
 }
 
+TEST(Importance, IsOfTheHighestLevelWhoseResultsMeetTheConstraints) {
+  const SearchSpace space = cube();
+  History history({1, 9});
+  const auto sampler = make_sampler({.type = SamplerType::random, .seed = 4}, space);
+  for (int trial = 0; trial < 60; ++trial) {
+    history.add_trial(sampler->suggest(trial, history));
+    const double a = number(history.trials().back().configuration, "a");
+    history.add_result(trial, 1, Loss(a, 0));
+    history.add_result(trial, 9, Loss(a, 0.5));
+  }
+  const auto importance = importance_of(space, history);
+  ASSERT_TRUE(importance);
+  EXPECT_EQ(importance->resource, 1);
+  EXPECT_GT(share(*importance, "a"), 0.8);
+  EXPECT_EQ(dependence_surface(space, history, "a", "b")->resource, 1);
+}
+
+TEST(Importance, IsUnknownWhereNoResultMeetsTheConstraints) {
+  const SearchSpace space = cube();
+  const History history = random_job(space, 60, [](const Configuration& at) { return Loss(number(at, "a"), 0.5); });
+  EXPECT_FALSE(importance_of(space, history));
+  EXPECT_FALSE(dependence_surface(space, history, "a", "b"));
+}
+
 }  // namespace
 }  // namespace tuneband

@@ -1,6 +1,6 @@
 // Trials in words.
-import type { Job, JobDocument, Trial } from '../api/shapes.ts';
-import { formatNumber, numberOf } from './numbers.ts';
+import type { Job, JobDocument, Summary, Trial } from '../api/shapes.ts';
+import { formatCount, formatNumber, numberOf } from './numbers.ts';
 import { trainedFor } from './trials.ts';
 
 function joined(parts: string[]): string {
@@ -36,4 +36,13 @@ export function furtherValuesOf(trial: Trial, job: Job): string {
     const value = trial.more_objectives[place];
     return value === undefined ? [] : [`${objective.metric} ${formatNumber(numberOf(value))}`];
   }));
+}
+
+// Why there is no importance yet.
+export function importanceWaitsFor({ importance, summary }: Pick<Summary, 'importance' | 'summary'>): string {
+  const { results, results_needed: needed } = importance;
+  if (results < needed) return `Known when ${needed} trials have a value at one level: ${results} have.`;
+  const measured = summary.trials_measured;
+  const noneMeets = measured > 0 && summary.trials_violating === measured;
+  return noneMeets ? `Known when a trial meets the constraints: none of the ${formatCount(measured, 'trial')} with a result does.` : 'Being computed…';
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Configuration, Job, Plan, Trial } from '../../src/api/shapes.ts';
+import type { Configuration, Costs, Job, Plan, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, namedAfter, withField } from '../../src/data/documents.ts';
 import { frontOf } from '../../src/data/front.ts';
-import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
+import { furtherValuesOf, importanceWaitsFor, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
@@ -347,4 +347,15 @@ test('a configuration is pasted as it is meant', () => {
   assert.ok(counted({ objective: 'multi:softprob' }));
   assert.ok(!counted({ objective: 'multi:softprob', num_class: 3 }));
   assert.ok(!counted({ objective: 'binary:logistic' }));
+});
+
+test('what importance waits for: results, or one that meets the constraints', () => {
+  const waitsFor = (results: number, measured: number, violating: number): string => {
+    const summary = { trials_measured: measured, trials_violating: violating } as Costs;
+    return importanceWaitsFor({ importance: { results, results_needed: 10 }, summary });
+  };
+  assert.equal(waitsFor(9, 9, 9), 'Known when 10 trials have a value at one level: 9 have.');
+  assert.equal(waitsFor(10, 12, 12), 'Known when a trial meets the constraints: none of the 12 trials with a result does.');
+  assert.equal(waitsFor(10, 12, 11), 'Being computed…');
+  assert.equal(waitsFor(10, 0, 0), 'Being computed…');
 });

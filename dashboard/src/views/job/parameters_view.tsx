@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { getImportance } from '../../api/routes.ts';
 import type { Importance } from '../../api/shapes.ts';
-import { units } from '../../data/explain.ts';
+import { importanceWaitsFor, units } from '../../data/explain.ts';
 import { formatCount, formatShare } from '../../data/numbers.ts';
 import { searchedParameters, type Parameter } from '../../data/space.ts';
 import { valueOf } from '../../data/trials.ts';
@@ -22,7 +22,8 @@ const interactionsShown = 5;
 
 export function ParametersView(): JSX.Element {
   const { store, job } = useJob();
-  const results = store.summary.value?.importance;
+  const summary = store.summary.value;
+  const results = summary?.importance;
   // Asked again when a tenth more is known: the forest takes a while.
   const generation = results ? Math.floor(Math.log(Math.max(1, results.results)) / Math.log(1.1)) : 0;
   const loaded = useLoaded(() => getImportance(store.key), [generation]);
@@ -35,7 +36,7 @@ export function ParametersView(): JSX.Element {
         <Panel>
           {loaded.value.fault ? <FaultNotice fault={loaded.value.fault} />
             : importance ? <ImportanceView importance={importance} />
-            : <section class="plot" aria-label="Importance"><h3>Importance</h3><p class="muted">{results && results.results < results.results_needed ? `Known when ${results.results_needed} trials have a value at one level: ${results.results} have.` : 'Being computed…'}</p></section>}
+            : <section class="plot" aria-label="Importance"><h3>Importance</h3><p class="muted">{summary ? importanceWaitsFor(summary) : 'Being computed…'}</p></section>}
         </Panel>
         {ordered.length > 1 && <Panel><PairView parameters={ordered} importance={importance} /></Panel>}
       </div>
