@@ -254,7 +254,11 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
 }
 
 std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
-  if (summary.resource_saved <= 0) return "early stopping saved nothing";
+  if (summary.resource_saved == 0) return "early stopping saved nothing";
+  if (summary.resource_saved < 0) {
+    return fmt::format("early stopping saved nothing: {} without it, to train anew at each rung cost {} more",
+                       format_resource(summary.resource_without_stopping, job.resource_name), -summary.resource_saved);
+  }
   const std::string seconds = summary.training_seconds_saved > 0
                                   ? fmt::format("about {} of training", format_duration(summary.training_seconds_saved))
                                   : "but no time: to begin anew took as long";

@@ -220,6 +220,14 @@ TEST_F(Commands, DescribeTellsThatStoppingSavedNoTimeWhereToBeginAnewTookAsLong)
   EXPECT_THAT(described(summary), HasSubstr("saved 156 of 234 rounds (67 %), but no time: to begin anew took as long\n"));
 }
 
+TEST_F(Commands, DescribeTellsWhatTrainingAnewCostMoreThanStoppingSaved) {
+  Json summary = example_summary();
+  summary["summary"]["resource_saved"] = -533;
+  summary["summary"]["resource_without_stopping"] = 243;
+  EXPECT_THAT(described(summary),
+              HasSubstr("early stopping saved nothing: 243 rounds without it, to train anew at each rung cost 533 more\n"));
+}
+
 TEST_F(Commands, DescribeTellsThatTheBestTrialsCrowdAtABound) {
   Json summary = example_summary();
   summary["crowded_bounds"] = {{{"parameter", "eta"}, {"end", "max"}, {"bound", 0.5}, {"trials", 29}, {"of", 30}}};

@@ -1,6 +1,6 @@
 // Trials in words.
-import type { Job, JobDocument, Summary, Trial } from '../api/shapes.ts';
-import { formatCount, formatNumber, numberOf } from './numbers.ts';
+import type { Costs, Job, JobDocument, Summary, Trial } from '../api/shapes.ts';
+import { formatCount, formatDuration, formatNumber, numberOf } from './numbers.ts';
 import { trainedFor } from './trials.ts';
 
 function joined(parts: string[]): string {
@@ -45,4 +45,13 @@ export function importanceWaitsFor({ importance, summary }: Pick<Summary, 'impor
   const measured = summary.trials_measured;
   const noneMeets = measured > 0 && summary.trials_violating === measured;
   return noneMeets ? `Known when a trial meets the constraints: none of the ${formatCount(measured, 'trial')} with a result does.` : 'Being computed…';
+}
+
+export function savedText(costs: Costs, job: Job): string {
+  const nothing = job.ended_at === null ? 'Nothing so far' : 'Nothing';
+  if (costs.resource_saved === 0) return `${nothing}.`;
+  if (costs.resource_saved < 0) return `${nothing}: to train anew at each rung cost ${units(-costs.resource_saved, job.resource_name)} more than was saved.`;
+  const resource = units(costs.resource_saved, job.resource_name);
+  if (costs.training_seconds_saved <= 0) return `${resource} not spent, but no time: to begin anew took as long.`;
+  return `${resource} and about ${formatDuration(costs.training_seconds_saved)} of training not spent.`;
 }

@@ -5,7 +5,7 @@ import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, namedAfter, withField } from '../../src/data/documents.ts';
 import { frontOf } from '../../src/data/front.ts';
-import { furtherValuesOf, importanceWaitsFor, trainingOf } from '../../src/data/explain.ts';
+import { furtherValuesOf, importanceWaitsFor, savedText, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
@@ -358,4 +358,14 @@ test('what importance waits for: results, or one that meets the constraints', ()
   assert.equal(waitsFor(10, 12, 12), 'Known when a trial meets the constraints: none of the 12 trials with a result does.');
   assert.equal(waitsFor(10, 12, 11), 'Being computed…');
   assert.equal(waitsFor(10, 0, 0), 'Being computed…');
+});
+
+test('what stopping saved may be nothing, no time, or less than training anew cost', () => {
+  const told = (resource: number, seconds: number, ended = true): string =>
+    savedText({ resource_saved: resource, training_seconds_saved: seconds } as Costs, { resource_name: 'rounds', ended_at: ended ? '2026-01-01T00:00:00Z' : null } as Job);
+  assert.equal(told(12, 7.25), '12 rounds and about 7.3 s of training not spent.');
+  assert.equal(told(12, -1), '12 rounds not spent, but no time: to begin anew took as long.');
+  assert.equal(told(0, 0), 'Nothing.');
+  assert.equal(told(-1, -3), 'Nothing: to train anew at each rung cost 1 round more than was saved.');
+  assert.equal(told(-1, -3, false), 'Nothing so far: to train anew at each rung cost 1 round more than was saved.');
 });

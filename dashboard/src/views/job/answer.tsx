@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { ensemblePath, modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
-import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
+import type { Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
-import { furtherValuesOf, hasFolds, trainingOf, units } from '../../data/explain.ts';
+import { furtherValuesOf, hasFolds, savedText, trainingOf, units } from '../../data/explain.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../data/numbers.ts';
 import { better } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
@@ -152,13 +152,6 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
       {job.reason !== '' && <p class="muted reason" title={job.reason}>{job.reason}</p>}
     </section>
   );
-}
-
-function savedText(costs: Costs, job: Job): string {
-  if (costs.resource_saved <= 0) return ended(job) ? 'Nothing.' : 'Nothing so far.';
-  const resource = units(costs.resource_saved, job.resource_name);
-  if (costs.training_seconds_saved <= 0) return `${resource} not spent, but no time: to begin anew took as long.`;
-  return `${resource} and about ${formatDuration(costs.training_seconds_saved)} of training not spent.`;
 }
 
 function CostCard({ summary, job }: { summary: Summary; job: Job }): JSX.Element {
