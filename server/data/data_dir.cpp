@@ -98,7 +98,8 @@ Result<DataDir> DataDir::open(const std::string& path) {
 Result<DataDir> DataDir::look_at(const std::string& path, std::string database) {
   const std::string root = absolute_path(path);
   std::error_code error;
-  if (!fs::is_directory(root, error)) return Error{ErrorCode::not_found, "there is no directory " + root, "", ""};
+  if (!fs::is_directory(root, error))
+    return Error{ErrorCode::not_found, "there is no directory " + root, "", "--data-dir names the one that a server has"};
   DataDir found(root, {});
   found.other_database_ = std::move(database);
   return found;

@@ -589,6 +589,7 @@ TEST_F(DiskTest, ABackupOverwritesNothing) {
       run_program("tuneband", "backup " + (directory_ / "x") + " --data-dir " + (directory_ / "nowhere"));
   EXPECT_EQ(missing, 2);
   EXPECT_THAT(words, HasSubstr("there is no directory"));
+  EXPECT_THAT(words, HasSubstr("--data-dir names the one that a server has"));
 }
 
 }  // namespace
