@@ -60,22 +60,17 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
   console.print_table(table);
 }
 
-// All results violate the constraints: `trials` of them.
-std::string none_meets(std::int64_t trials) {
-  return fmt::format("none of the {} with a result meets the constraints: nothing can be said yet",
-                     format_count(trials, "trial"));
+// Why there is no importance yet.
+std::string unknown_because(const SummaryInfo& costs) {
+  if (costs.trials_measured >= kTrialsNeeded && costs.trials_violating == costs.trials_measured)
+    return fmt::format("none of the {} with a result meets the constraints", format_count(costs.trials_measured, "trial"));
+  return fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned", kTrialsNeeded);
 }
 
-Finished print_importance(Console& console, const Json& answer, const JobInfo& job, const Json& costs) {
+Finished print_importance(Console& console, const Json& answer, const JobInfo& job, const SummaryInfo& costs) {
   const Json importance = answer.value("importance", Json());
   if (!importance.is_object()) {
-    const std::int64_t measured = integer_of(costs, "trials_measured");
-    if (measured >= kTrialsNeeded && integer_of(costs, "trials_violating") == measured) {
-      console.print(none_meets(measured));
-      return kExitOk;
-    }
-    console.print(fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned: nothing can be said yet",
-                              kTrialsNeeded));
+    console.print(unknown_because(costs) + ": nothing can be said yet");
     return kExitOk;
   }
   const double explained = number_of(importance, "explained").value_or(0);
@@ -96,7 +91,7 @@ Finished show_importance(Session session, const std::string& name) {
   return show_answer(session, job_path(name) + "/importance", [&](const Json& answer) {
     const bool unknown = !job->constraints.empty() && !answer.value("importance", Json()).is_object();
     const auto summary = unknown ? session.api.get(job_path(name) + "/summary") : Outcome<Json>(Json::object());
-    return print_importance(session.console, answer, *job, summary ? member(*summary, "summary") : Json());
+    return print_importance(session.console, answer, *job, summary ? job_summary_from_json(*summary).costs : SummaryInfo());
   });
 }
 

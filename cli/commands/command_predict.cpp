@@ -73,8 +73,7 @@ Outcome<void> pass_on(std::ifstream& file, const Sink& sink) {
 Outcome<bool> names_model_file(const PredictOptions& options) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(options.from, error)) {
-    const bool as_a_file = options.from.find('/') != std::string::npos || options.from.ends_with(".ubj");
-    if (!as_a_file) return false;
+    if (options.from.find('/') == std::string::npos && !options.from.ends_with(".ubj")) return false;
     return bad_input("there is no such file", options.from, "JOB is a job's name or number, or a model file");
   }
   if (options.trial) return bad_input("is of a job, and " + options.from + " is a file", "--trial");
