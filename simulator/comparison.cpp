@@ -9,6 +9,7 @@
 
 #include "core/csv_cell.hpp"
 #include "core/random.hpp"
+#include "core/statistics.hpp"
 
 namespace tuneband {
 
@@ -44,12 +45,10 @@ double mean_replicas(const JobSpec& spec) {
 Estimate estimate(const std::vector<double>& sample) {
   Estimate result;
   if (sample.empty()) return result;
-  const double n = static_cast<double>(sample.size());
-  for (const double value : sample) result.mean += value / n;
+  const auto [mean, deviation] = mean_and_deviation(sample);
+  result.mean = mean;
   if (sample.size() < 2) return result;
-  double squares = 0;
-  for (const double value : sample) squares += (value - result.mean) * (value - result.mean);
-  result.half_width = student_t95(sample.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  result.half_width = student_t95(sample.size() - 1) * deviation / std::sqrt(static_cast<double>(sample.size()));
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/statistics.hpp"
 #include "scheduler/job_spec.hpp"
 #include "workers/data/feature_places.hpp"
 #include "workers/data/model_features.hpp"
@@ -46,16 +47,15 @@ Result<std::vector<XgboostBooster>> make_folds(const SegmentContext& segment, co
 // Of each metric the mean over the folds, which all have the same ones; of the objective also its standard error, the standard
 // deviation of the folds' values by the root of their number.
 Metrics over_folds(const std::vector<Metrics>& folds, const std::string& objective) {
-  const auto count = static_cast<double>(folds.size());
   Metrics metrics;
   for (std::size_t i = 0; i < folds.front().size(); ++i) {
     const std::string& name = folds.front()[i].first;
-    double mean = 0;
-    for (const Metrics& fold : folds) mean += fold[i].second / count;
-    double squares = 0;
-    for (const Metrics& fold : folds) squares += (fold[i].second - mean) * (fold[i].second - mean);
+    std::vector<double> values;
+    for (const Metrics& fold : folds) values.push_back(fold[i].second);
+    const auto [mean, deviation] = mean_and_deviation(values);
     metrics.emplace_back(name, mean);
-    if (name == objective) metrics.emplace_back(name + kStandardErrorEnding, std::sqrt(squares / (count - 1) / count));
+    if (name == objective)
+      metrics.emplace_back(name + kStandardErrorEnding, deviation / std::sqrt(static_cast<double>(values.size())));
   }
   return metrics;
 }
