@@ -127,6 +127,7 @@ struct Assignment {
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
   std::optional<double> kept_value;  // TrialRow::kept_value
+  std::optional<double> best_value;  // that of JobRow::best
   Epoch files_epoch;                 // in whose directory that checkpoint is; 0: as before epochs had directories
   int attempt = 1;
   int rank = 0;

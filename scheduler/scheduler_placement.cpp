@@ -118,6 +118,7 @@ Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial
   assignment.until_resource = trial.until_resource;
   assignment.max_resource = job.spec()->scheduler.max_resource;
   assignment.kept_value = value_to_better(*job.spec(), trial);
+  if (job.row().best) assignment.best_value = job.row().best->value;
   assignment.attempt = trial.attempts;
   assignment.job = job.spec();
   return assignment;

@@ -42,6 +42,7 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.maximize = assignment.job->objective.goal == Goal::maximize;
   order.further_metrics = assignment.job->further_metrics();
   order.kept_value = assignment.kept_value;
+  order.best_value = assignment.best_value;
   order.from_resource = assignment.from_resource;
   order.until_resource = assignment.until_resource;
   order.max_resource = assignment.max_resource;

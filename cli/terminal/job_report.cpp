@@ -215,20 +215,23 @@ std::string limits_text(const JobInfo& job) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// In two digits: an error is no better known. "": there is none.
+std::string plus_or_minus(std::optional<double> error, const Terminal& terminal) {
+  return error ? fmt::format(" {} {:.2g}", terminal.utf8 ? "±" : "+-", *error) : "";
+}
+
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;
   const bool kept = trial.kept_value.has_value();  // what its model has, and what made it the best
   const std::string value =
       format_value(kept ? trial.kept_value : trial.objective, readable ? Precision::readable : Precision::exact);
-  const std::string error =
-      trial.standard_error ? format_value(trial.standard_error, readable ? Precision::readable : Precision::exact) : "";
   std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trained(trial), job.resource_name));
   if (kept) where += fmt::format(", its model after {}", trial.kept_resource);
   if (readable) {
     console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
                         {value, Style::good},
-                        {fmt::format("{}  {}, {}", error.empty() ? "" : " ± " + error, job.metric, where)}},
+                        {fmt::format("{}  {}, {}", plus_or_minus(trial.standard_error, console.terminal()), job.metric, where)}},
                        kFieldNameWidth);
     print_further_objectives(console, job, trial);
   } else {
@@ -238,7 +241,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
     console.field("trial", std::to_string(trial.number));
     console.field(job.resource_name, std::to_string(trained(trial)));
     if (kept) console.field("kept", std::to_string(trial.kept_resource));
-    if (!error.empty()) console.field("standard error", error);
+    if (trial.standard_error) console.field("standard error", format_value(trial.standard_error, Precision::exact));
   }
   if (best.test_value) {
     console.field("test", format_value(best.test_value, readable ? Precision::readable : Precision::exact) +

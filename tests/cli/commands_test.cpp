@@ -187,6 +187,15 @@ TEST_F(Commands, TheBestIsToldWithItsStandardErrorAndItsValueOnTheTestRows) {
   EXPECT_THAT(described(summary), HasSubstr("trial\t5\nrounds\t27\nstandard error\t0.0125\ntest\t0.7825\n"));
 }
 
+TEST_F(Commands, InATerminalTheStandardErrorHasTwoDigits) {
+  Json summary = example_summary();
+  summary["best"]["trial"]["standard_error"] = 0.0124567;
+  server_.answer("GET /v1/jobs/sure/summary", summary.dump());
+  Console terminal(Terminal{.seen = true, .interactive = true, .utf8 = true}, out_, err_, false);
+  ASSERT_TRUE(describe_job({api_, terminal}, "sure"));
+  EXPECT_THAT(out_.str(), HasSubstr(" ± 0.012  validation-auc"));
+}
+
 TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
   Json job = test::example_job();
   job["expected_improvement"] = 0.00125;

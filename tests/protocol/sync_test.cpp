@@ -20,6 +20,7 @@ AssignmentOrder some_order() {
   order.maximize = true;
   order.further_metrics = {"latency_ms", "size"};
   order.kept_value = 0.1;
+  order.best_value = 0.7;
   order.from_resource = 3;
   order.until_resource = 9;
   order.max_resource = 27;

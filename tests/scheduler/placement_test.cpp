@@ -115,6 +115,7 @@ TEST_F(Placement, WhoGoesOnIsToldWhatTheTrialHas) {
   EXPECT_EQ(given.from_resource, 2);
   EXPECT_EQ(given.until_resource, 4);
   EXPECT_EQ(given.kept_value, 0.5);
+  EXPECT_EQ(given.best_value, core_.job().best->value);
   EXPECT_EQ(given.files_epoch, core_.trial(0).files_epoch);
   EXPECT_LT(given.files_epoch, given.epoch);
   EXPECT_GT(given.files_epoch, Epoch{});

@@ -50,6 +50,7 @@ TEST_F(BestRound, IsTheFirstOfTheBestValues) {
   for (const std::string metric : {"validation-logloss", "validation-auc"}) {
     TrialUnderTest one = trial(metric);
     one.order().maximize = metric == "validation-auc";
+    one.order().best_value = metric == "validation-auc" ? 1.0 : 0.0;  // nothing is better
     const auto outcome = one.run(*worker(), 0, kRoundsOfBest);
     ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
     ASSERT_TRUE(outcome.result.kept);

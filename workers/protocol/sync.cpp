@@ -95,6 +95,7 @@ Json order_to_json(const AssignmentOrder& order) {
             {"trial_dir", order.trial_dir}};
   if (!order.further_metrics.empty()) json["further_metrics"] = order.further_metrics;
   if (order.kept_value) json["kept_value"] = *order.kept_value;
+  if (order.best_value) json["best_value"] = *order.best_value;
   if (!order.debug.is_null()) json["debug"] = order.debug;
   if (order.group) json["group"] = place_to_json(*order.group);
   if (order.look_first) json["look_first"] = true;
@@ -257,6 +258,7 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   order.maximize = reader.boolean_or("maximize", false);
   order.further_metrics = read_texts(reader, "further_metrics", kFurtherMetricsMax, kMetricNameRange.max, diagnostics);
   order.kept_value = reader.number("kept_value");
+  order.best_value = reader.number("best_value");
   order.from_resource = required_integer(reader, "from_resource", kNotNegative);
   order.until_resource = required_integer(reader, "until_resource", kPositive);
   order.max_resource = required_integer(reader, "max_resource", kPositive);

@@ -106,6 +106,7 @@ struct AssignmentOrder {
   bool maximize = false;                     // the objective's goal
   std::vector<std::string> further_metrics;  // that the job goes by: of its constraints and further objectives
   std::optional<double> kept_value;          // of the model that the trial has from a lower rung
+  std::optional<double> best_value;          // of the job's best trial, when the segment was given out; nothing: none yet
   std::int64_t from_resource = 0;
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
@@ -115,6 +116,9 @@ struct AssignmentOrder {
   std::string trial_dir;            // absolute; the worker makes it, below the server's jobs: log.txt, checkpoints, model
   std::optional<GroupPlace> group;  // nothing: it runs on one worker
   bool look_first = false;          // the worker's machine is not the server's: it looks at the job before its first trial of it
+
+  // Of two values of the objective, by its goal; `other` may be none.
+  bool betters(double value, std::optional<double> other) const { return !other || (maximize ? value > *other : value < *other); }
 };
 
 // A job to look at on the worker's machine, as its user, before anything of it runs (workers/job_check.hpp): the worker does so

@@ -7,24 +7,18 @@
 
 namespace tuneband::workers {
 
-namespace {
-
 using protocol::AssignmentOrder;
-
-bool is_better(const AssignmentOrder& order, double value, double than) { return order.maximize ? value > than : value < than; }
-
-}  // namespace
 
 void BestRound::take(std::int64_t round, const Metrics& metrics, const AssignmentOrder& order) {
   const auto objective = find_metric(metrics, order.objective_metric);
   if (!objective || !std::isfinite(*objective)) return;
-  if (!best_ || is_better(order, *objective, value(order))) best_ = protocol::Observation{round, metrics};
+  if (!best_ || order.betters(*objective, value(order))) best_ = protocol::Observation{round, metrics};
 }
 
 double BestRound::value(const AssignmentOrder& order) const { return *find_metric(best_->metrics, order.objective_metric); }
 
 bool BestRound::betters_lower_rungs(const AssignmentOrder& order) const {
-  return best_ && (!order.kept_value || is_better(order, value(order), *order.kept_value));
+  return best_ && order.betters(value(order), order.kept_value);
 }
 
 std::string BestRound::text() const {

@@ -10,8 +10,10 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "scheduler/job_spec.hpp"
 #include "workers/tensor_recorder.hpp"
 #include "workers/thread_work.hpp"
+#include "workers/xgboost/bootstrap.hpp"
 #include "workers/xgboost/checkpoint_policy.hpp"
 #include "workers/xgboost/xgboost_tensors.hpp"
 #include "workers/xgboost/xgboost_training.hpp"
@@ -101,6 +103,7 @@ class XgboostTraining::Segment {
     auto metrics = training_.boosters_.evaluate(spec_, order_.objective_metric);
     if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
     if (spec_.keep_best) training_.best_.take(training_.resource(), *metrics, order_);
+    if (auto fault = add_error_of_last(*metrics)) return fault;
     auto stopped_by_rule = save_tensors(*metrics);
     if (!communicator_.first()) return stopped_by_rule;
     log_.write(describe_round(training_.resource(), *metrics));
@@ -127,16 +130,49 @@ class XgboostTraining::Segment {
                                 training_.resource() == order_.until_resource, reporter_, log_);
   }
 
-  // Where a segment ends, in step: the value of what model.ubj is to be on the test rows, which nothing else has seen. Only the
-  // server gets to know it: a log that has it would tempt to choose by it.
-  std::optional<SegmentResult> measure_test() {
+  // Of a whole training whose last round counts, beside the objective: its standard error.
+  std::optional<SegmentResult> add_error_of_last(Metrics& metrics) {
+    const auto value = find_metric(metrics, order_.objective_metric);
+    if (spec_.keep_best || training_.resource() != order_.max_resource || !value) return std::nullopt;
+    const auto error = validation_error(training_.boosters_.whole(), training_.resource(), *value);
+    if (!error) return out_of_step(kExitInvalidParameters, error.error());
+    if (*error) metrics.emplace_back(order_.objective_metric + kStandardErrorEnding, **error);
+    return std::nullopt;
+  }
+
+  // In step: the standard error of what may become the job's best value, where that is of rows to validate on. Nothing: another
+  // trial is better, or there are folds, which have an error of their own.
+  Result<std::optional<double>> validation_error(XgboostBooster& model, std::int64_t rounds, double value) {
     const WarmData& data = *training_.boosters_.data();
-    const bool last = !spec_.keep_best;
-    if (data.test.handle() == nullptr || (!last && !training_.best_.betters_lower_rungs(order_))) return std::nullopt;
-    const std::vector<EvaluationSet> sets{{"test", &data.test}};
-    XgboostBooster& booster = training_.boosters_.whole();
-    const auto metrics = last ? booster.evaluate(static_cast<int>(training_.resource()) - 1, sets)
-                              : booster.evaluate_first(static_cast<int>(training_.best_.round()), sets);
+    const bool measured = data.validation.handle() != nullptr && order_.objective_metric.starts_with("validation-");
+    if (!measured) return std::optional<double>();
+    // What was the best when each rank was told may differ.
+    const auto wanted = communicator_.allreduce_max({order_.betters(value, order_.best_value) ? 1U : 0U});
+    if (!wanted) return wanted.error();
+    if (wanted->front() == 0) return std::optional<double>();
+    return bootstrap_error(model, static_cast<int>(rounds) - 1, {"validation", &data.validation}, order_.objective_metric);
+  }
+
+  // Where a segment ends, in step: what else is known of what model.ubj is to be.
+  std::optional<SegmentResult> measure_model() {
+    if (!spec_.keep_best) return measure_test(training_.boosters_.whole(), training_.resource());
+    if (!training_.best_.betters_lower_rungs(order_)) return std::nullopt;
+    const std::int64_t rounds = training_.best_.round();
+    auto model = training_.boosters_.whole().first(static_cast<int>(rounds));
+    if (!model) return out_of_step(kExitInvalidParameters, model.error());
+    if (auto fault = measure_test(*model, rounds)) return fault;
+    const auto error = validation_error(*model, rounds, training_.best_.value(order_));
+    if (!error) return out_of_step(kExitInvalidParameters, error.error());
+    error_of_best_ = *error;
+    return std::nullopt;
+  }
+
+  // In step: its value on the test rows, which nothing else has seen. Only the server gets to know it: a log that has it would
+  // tempt to choose by it.
+  std::optional<SegmentResult> measure_test(XgboostBooster& model, std::int64_t rounds) {
+    const WarmData& data = *training_.boosters_.data();
+    if (data.test.handle() == nullptr) return std::nullopt;
+    const auto metrics = model.evaluate(static_cast<int>(rounds) - 1, {{"test", &data.test}});
     if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
     const std::string& objective = order_.objective_metric;
     const auto value = find_metric(*metrics, "test-" + objective.substr(objective.find('-') + 1));
@@ -146,6 +182,13 @@ class XgboostTraining::Segment {
       log_.note("the value on the test rows is not a finite number");
     }
     return std::nullopt;
+  }
+
+  // What the segment leaves, and the standard error of its value.
+  std::optional<protocol::Observation> kept() const {
+    auto kept = training_.best_.observation();
+    if (kept && error_of_best_) kept->metrics.emplace_back(order_.objective_metric + kStandardErrorEnding, *error_of_best_);
+    return kept;
   }
 
   // What model.ubj is to be: the best round of this training; empty when a lower rung had a better one, or it is not kept. All
@@ -190,7 +233,7 @@ class XgboostTraining::Segment {
   SegmentResult finish(const char* exit) {
     // Of one that is ended on its way the model may be its job's best: a full training's, or one that met the target.
     if (spec_.keep_best || training_.resource() >= order_.until_resource) {
-      if (auto fault = measure_test()) return *fault;
+      if (auto fault = measure_model()) return *fault;
     }
     // Before the checkpoint, which is the word that the segment is done.
     if (communicator_.alone()) {
@@ -199,7 +242,7 @@ class XgboostTraining::Segment {
     if (auto fault = communicator_.alone() ? store() : finish_together()) return *fault;
     log_.note(std::string(exit) + " at round " + std::to_string(training_.resource()) +
               (training_.best_ ? ", the best is round " + std::to_string(training_.best_.round()) : ""));
-    return {.exit = exit, .message = "", .kept = training_.best_.observation(), .test_value = test_value_};
+    return {.exit = exit, .message = "", .kept = kept(), .test_value = test_value_};
   }
 
   // All ranks must have come to the same model, byte for byte: else what was measured is not what the group trained.
@@ -227,6 +270,7 @@ class XgboostTraining::Segment {
   Communicator& communicator_;
   CheckpointPolicy checkpoints_;
   std::optional<double> test_value_;
+  std::optional<double> error_of_best_;
   int nan_rounds_ = 0;
   int rounds_since_compared_ = 0;
   ThreadWork work_;

@@ -99,9 +99,8 @@ Result<void> set_feature_types(const std::string& types, const Set& set) {
   return xgboost_result(set("feature_type", texts.data(), texts.size()));
 }
 
-Result<void> set_query_sizes(DMatrixHandle handle, const std::vector<unsigned>& sizes) {
-  if (sizes.empty()) return {};
-  return xgboost_result(XGDMatrixSetUIntInfo(handle, "group", sizes.data(), sizes.size()));
+Result<void> set_weights(DMatrixHandle handle, std::span<const float> weights) {
+  return xgboost_result(XGDMatrixSetFloatInfo(handle, "weight", weights.data(), weights.size()));
 }
 
 }  // namespace
@@ -135,8 +134,7 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set)
     return set.error();
   if (!table.weights.empty()) {
-    if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "weight", table.weights.data(), table.rows())); !set)
-      return set.error();
+    if (auto set = set_weights(handle, table.weights); !set) return set.error();
   }
   if (!table.feature_types.empty()) {
     const auto set = set_feature_types(table.feature_types, [handle](const char* field, const char** texts, bst_ulong size) {
@@ -144,8 +142,14 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
     });
     if (!set) return set.error();
   }
-  if (auto set = set_query_sizes(handle, table.query_sizes); !set) return set.error();
+  if (auto set = matrix.set_query_sizes(table.query_sizes); !set) return set.error();
   return matrix;
+}
+
+Result<void> XgboostMatrix::set_query_sizes(const std::vector<unsigned>& sizes) {
+  if (sizes.empty()) return {};
+  queries_ = sizes.size();
+  return xgboost_result(XGDMatrixSetUIntInfo(handle(), "group", sizes.data(), sizes.size()));
 }
 
 Result<XgboostMatrix> XgboostMatrix::first_rows(std::size_t rows) const {
@@ -162,7 +166,7 @@ Result<XgboostMatrix> XgboostMatrix::slice(const std::vector<int>& rows, const s
   matrix.handle_.reset(handle);
   matrix.rows_ = rows.size();
   matrix.size_bytes_ = rows_ == 0 ? 0 : size_bytes_ / rows_ * rows.size();
-  if (auto set = set_query_sizes(handle, query_sizes); !set) return set.error();
+  if (auto set = matrix.set_query_sizes(query_sizes); !set) return set.error();
   return matrix;
 }
 
@@ -175,6 +179,17 @@ std::span<const float> XgboostMatrix::numbers_of_rows(const char* field) const {
   const float* values = nullptr;
   if (handle() == nullptr || XGDMatrixGetFloatInfo(handle_.get(), field, &size, &values) != 0) return {};
   return {values, size};
+}
+
+OtherWeights::OtherWeights(const XgboostMatrix& matrix)
+    : handle_(matrix.handle()), own_(matrix.weights().begin(), matrix.weights().end()) {}
+
+OtherWeights::~OtherWeights() { set_weights(handle_, own_); }
+
+Result<void> OtherWeights::multiply(std::span<const float> times) {
+  std::vector<float> weights(times.begin(), times.end());
+  if (!own_.empty()) std::ranges::transform(own_, weights, weights.begin(), std::multiplies<>());
+  return set_weights(handle_, weights);
 }
 
 void XgboostBooster::Free::operator()(void* handle) const { XGBoosterFree(handle); }
@@ -438,11 +453,13 @@ Result<Metrics> XgboostBooster::evaluate(int round, const std::vector<Evaluation
   return evaluated(handle_.get(), round, sets);
 }
 
-Result<Metrics> XgboostBooster::evaluate_first(int rounds, const std::vector<EvaluationSet>& sets) {
-  const auto slice = slice_of(0, rounds);
+Result<XgboostBooster> XgboostBooster::first(int rounds) const {
+  auto slice = slice_of(0, rounds);
   if (!slice) return slice.error();
   if (auto set = set_parameters(slice->get()); !set) return set.error();
-  return evaluated(slice->get(), rounds - 1, sets);
+  XgboostBooster booster;
+  booster.handle_ = std::move(*slice);
+  return booster;
 }
 
 Metrics parse_evaluation(std::string_view text) {

@@ -41,6 +41,8 @@ class XgboostMatrix {
   std::span<const float> weights() const { return numbers_of_rows("weight"); }
 
   std::size_t rows() const { return rows_; }
+  // What has a weight: its queries, of a matrix that has some, or else its rows.
+  std::size_t weighed() const { return queries_ > 0 ? queries_ : rows_; }
   std::size_t size_bytes() const { return size_bytes_; }  // an estimate, with the histogram index that training adds
   void* handle() const { return handle_.get(); }
 
@@ -49,10 +51,28 @@ class XgboostMatrix {
     void operator()(void* handle) const;
   };
   std::span<const float> numbers_of_rows(const char* field) const;
+  Result<void> set_query_sizes(const std::vector<unsigned>& sizes);
 
   std::unique_ptr<void, Free> handle_;
   std::size_t rows_ = 0;
+  std::size_t queries_ = 0;
   std::size_t size_bytes_ = 0;
+};
+
+// Weights in place of a matrix's own, which are as they were when it ends. Meanwhile the matrix serves nobody else.
+class OtherWeights {
+ public:
+  explicit OtherWeights(const XgboostMatrix& matrix);
+  ~OtherWeights();
+  OtherWeights(const OtherWeights&) = delete;
+  OtherWeights& operator=(const OtherWeights&) = delete;
+
+  // Its own weights (all 1, if it has none), each so many times; one for each of XgboostMatrix::weighed(). Errors: XGBoost's.
+  Result<void> multiply(std::span<const float> times);
+
+ private:
+  void* handle_;
+  std::vector<float> own_;  // empty: none
 };
 
 // What a model says of each row of a matrix: `values` rows x the other axes of `shape`. Lives until the next call on the booster.
@@ -125,8 +145,8 @@ class XgboostBooster {
 
   // Each metric on each of these sets: {"validation-auc", 0.71}. Cheap on sets that were given to create().
   Result<Metrics> evaluate(int round, const std::vector<EvaluationSet>& sets);
-  // The same of the model of its first `rounds` rounds, as save_first() has it.
-  Result<Metrics> evaluate_first(int rounds, const std::vector<EvaluationSet>& sets);
+  // The model of its first `rounds` rounds, as save_first() has it, to evaluate.
+  Result<XgboostBooster> first(int rounds) const;
 
  private:
   struct Free {

@@ -54,7 +54,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
       <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
       <p class="big">
         <span data-testid="best-value">{formatNumber(value)}</span>{' '}
-        {typeof best.standard_error === 'number' && <span class="unit" title="Standard error: the value is a mean over the folds.">± {formatNumber(best.standard_error)} </span>}
+        {typeof best.standard_error === 'number' && <span class="unit" title="Standard error: with other rows to validate on the value would be as much higher or lower, two times of three.">± {formatNumber(Number(best.standard_error.toPrecision(2)))} </span>}
         <span class="unit">{job.objective.metric}</span>
       </p>
       {further !== '' && <p>{further}</p>}
