@@ -268,6 +268,7 @@ Finished simulate_job(Console& console, const SimulateOptions& options) {
   for (const std::string& output : {options.csv, options.plot}) {
     if (auto apart = apart_from_inputs(output, inputs); !apart) return apart.error();
   }
+  if (auto apart = apart_from_output(options.plot, options.csv); !apart) return apart.error();
   const auto results = compare(setup->methods, setup->table, setup->comparison);
   const JobSpec& spec = setup->methods.front().spec;
   const Regret regret(setup->table, spec.objective.goal, spec.scheduler.max_resource);

@@ -47,6 +47,14 @@ Outcome<void> apart_from_inputs(const std::string& output, const std::vector<std
   return {};
 }
 
+// A file's other name by a hard link is another output: each is given a file of its own.
+Outcome<void> apart_from_output(const std::string& output, const std::string& other) {
+  std::error_code none;
+  const auto place = [&none](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, none), none); };
+  if (output.empty() || is_to_be_kept(output) || place(output) != place(other)) return {};
+  return bad_input("is written twice: what is written first would be lost", output, "name two files");
+}
+
 Outcome<void> write_file(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write) {
   if (is_to_be_kept(path)) return write_into(path, write);
   os::AtomicFile file(behind_links(path));

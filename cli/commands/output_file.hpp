@@ -17,6 +17,9 @@ using Sink = std::function<bool(std::string_view)>;
 // files and writes one asks before the work. An input that is no file, and an output of "", is none.
 Outcome<void> apart_from_inputs(const std::string& output, const std::vector<std::string>& inputs);
 
+// Refuses an `output` that is the `other` one, too: the second to be written would take the place of the first.
+Outcome<void> apart_from_output(const std::string& output, const std::string& other);
+
 // `write` hands over the pieces. A file of that name is there only once it is whole.
 Outcome<void> write_file(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write);
 

@@ -29,6 +29,15 @@ class OutputFile : public testing::Test {
     return done ? "" : describe(done.error().errors.front());
   }
 
+  SimulateOptions simulation() {
+    dir_.write("configs.csv", "config,x\n1,1\n2,2\n3,3\n");
+    SimulateOptions options;
+    options.table = dir_.write("curves.csv", "config,acc_1\n1,1\n2,2\n3,3\n");
+    options.job_file = dir_.write("job.json", R"({"objective": {"goal": "maximize"}, "sampler": {"type": "random"}})");
+    options.seeds = 1;
+    return options;
+  }
+
   test::TemporaryDirectory dir_;
   const std::string rows_ = dir_.write("new.csv", "a\n1\n");
   const std::string model_ = dir_.write("model.ubj", "{");
@@ -69,15 +78,41 @@ TEST_F(OutputFile, PredictionsAreNotWrittenOverTheirRowsOrTheirModel) {
   EXPECT_TRUE(fs::exists(dir_ / "answer.csv"));
 }
 
+TEST_F(OutputFile, OfTwoOutputsNoneTakesTheOthersPlace) {
+  fs::create_symlink("both.csv", dir_ / "link.csv");
+  fs::create_directory_symlink(dir_.path(), dir_ / "around");
+  const std::string both = dir_ / "both.csv";
+  for (const bool there : {false, true}) {
+    if (there) dir_.write("both.csv", "earlier");
+    for (const char* name : {"both.csv", "./both.csv", "around/both.csv"}) {
+      const std::string path = dir_ / name;
+      const auto apart = apart_from_output(path, both);
+      ASSERT_FALSE(apart) << name << (there ? ", there" : "");
+      EXPECT_EQ(describe(apart.error().errors.front()),
+                path + ": is written twice: what is written first would be lost (name two files)");
+    }
+    EXPECT_EQ(static_cast<bool>(apart_from_output(dir_ / "link.csv", both)), !there) << "a link to nothing is replaced";
+    EXPECT_TRUE(apart_from_output(dir_ / "none.csv", both));
+  }
+  fs::create_hard_link(both, dir_ / "hard.csv");
+  EXPECT_TRUE(apart_from_output(dir_ / "hard.csv", both)) << "a new file takes the name alone";
+  EXPECT_TRUE(apart_from_output("/dev/null", "/dev/null"));
+  EXPECT_TRUE(apart_from_output("", ""));
+}
+
+TEST_F(OutputFile, ASimulationWritesItsRunsAndItsPlotIntoTwoFiles) {
+  SimulateOptions options = simulation();
+  options.csv = options.plot = dir_ / "runs.csv";
+  const auto done = simulate_job(console_, options);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(describe(done.error().errors.front()),
+            options.plot + ": is written twice: what is written first would be lost (name two files)");
+  EXPECT_FALSE(fs::exists(options.csv));
+}
+
 TEST_F(OutputFile, ASimulationIsNotWrittenOverItsTableOrItsJob) {
-  const std::string table = dir_.write("curves.csv", "config,acc_1\n1,1\n2,2\n3,3\n");
-  const std::string configurations = dir_.write("configs.csv", "config,x\n1,1\n2,2\n3,3\n");
-  const std::string job = dir_.write("job.json", R"({"objective": {"goal": "maximize"}, "sampler": {"type": "random"}})");
-  SimulateOptions usual;
-  usual.table = table;
-  usual.job_file = job;
-  usual.seeds = 1;
-  for (const std::string& input : {table, configurations, job}) {
+  SimulateOptions usual = simulation();
+  for (const std::string& input : {usual.table, dir_ / "configs.csv", usual.job_file}) {
     const std::string text = test::read_text(input);
     for (std::string SimulateOptions::*output : {&SimulateOptions::csv, &SimulateOptions::plot}) {
       SimulateOptions options = usual;
