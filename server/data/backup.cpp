@@ -51,13 +51,15 @@ Result<void> make_empty_dir(const std::string& path) {
   return {};
 }
 
-// The copy must not become a part of what is copied.
-Result<void> outside_of(const fs::path& directory, const fs::path& path) {
+// The copy is no part of what is copied: it would be copied itself, or go when that goes.
+Result<void> outside_of(const std::string& directory, const std::string& path) {
   const fs::path outer = fs::weakly_canonical(directory);
   const fs::path inner = fs::weakly_canonical(path);
-  if (std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first != outer.end()) return {};
-  return Error{ErrorCode::invalid_argument, path.string() + " is inside " + directory.string() + ", which is to be copied", "",
-               "name a directory elsewhere"};
+  const auto [outer_end, inner_end] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+  if (outer_end != outer.end()) return {};
+  const std::string where =
+      inner_end == inner.end() ? " is what is to be copied" : " is inside " + directory + ", which is to be copied";
+  return Error{ErrorCode::invalid_argument, path + where, "", "name a directory elsewhere"};
 }
 
 struct BackedUp {
@@ -129,8 +131,10 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
   try {
     if (const Result<void> there = require_database(*source); !there)
       return end_with(there.error().code == ErrorCode::not_found ? kExitUsage : 1, describe(there.error()));
-    if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart)
-      return end_with(kExitUsage, describe(apart.error()));
+    for (const std::string& copied : {source->root(), source->jobs_dir()}) {  // which may be a link to another disk
+      if (const Result<void> apart = outside_of(copied, config.backup_to); !apart)
+        return end_with(kExitUsage, describe(apart.error()));
+    }
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(kExitUsage, describe(made.error()));
     const BackedUp done = copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading);
     if (config.json) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -89,10 +90,11 @@ class BackupTest : public testing::Test {
   }
 
   static constexpr JobId kJob{1};
+  test::TemporaryDirectory elsewhere_;
   test::TemporaryDirectory directory_;
   DataDir data_dir_ = *DataDir::open(directory_.path());
   Store store_ = Store::open(data_dir_.database_file());
-  const std::string copy_ = directory_ / "copy";
+  const std::string copy_ = elsewhere_ / "copy";
 };
 
 TEST_F(BackupTest, ATrialWhoseCheckpointIsGoneBeginsAnewInTheCopyAndTheOthersGoOn) {
@@ -105,6 +107,26 @@ TEST_F(BackupTest, ATrialWhoseCheckpointIsGoneBeginsAnewInTheCopyAndTheOthersGoO
   EXPECT_EQ(copied.trials[1], paused_trial(1));
   EXPECT_TRUE(fs::exists(copy_ + "/jobs/1/trials/1/checkpoint/3.ubj"));
   EXPECT_EQ(store_.load().trials[0].checkpoint_resource, 3) << "the original is left as it is";
+}
+
+TEST_F(BackupTest, IsNoPartOfWhatItCopies) {
+  const std::string root = directory_.path();
+  fs::create_directory(directory_ / "empty");
+  fs::create_directory_symlink(directory_ / "empty", elsewhere_ / "around");
+  for (const auto& [to, why] : std::map<std::string, std::string>{
+           {root, root + " is what is to be copied"},
+           {root + "/.", root + "/. is what is to be copied"},
+           {directory_ / "empty", directory_ / "empty is inside " + root + ", which is to be copied"},
+           {directory_ / "backups/today", directory_ / "backups/today is inside " + root + ", which is to be copied"},
+           {elsewhere_ / "around", elsewhere_ / "around is inside " + root + ", which is to be copied"}}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(back_up(to), 2);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "tuneband-server: " + why + " (name a directory elsewhere)\n");
+  }
+  EXPECT_TRUE(fs::is_empty(directory_ / "empty"));
+  EXPECT_FALSE(fs::exists(directory_ / "backups"));
+  EXPECT_EQ(back_up(root + "-copy"), 0) << "a name that begins as its own";
+  fs::remove_all(root + "-copy");
 }
 
 TEST_F(BackupTest, OfASegmentsDirectoriesThatOfTheRowIsInIt) {
