@@ -11,6 +11,7 @@ Finished join_models(Session session, const EnsembleOptions& options) {
   const std::string path = options.output.empty() ? joined_model_name(*job) : options.output;
   auto ensemble = fetch_joined_model(session.api, *job, options.models, path);
   if (!ensemble) return ensemble.error();
+  if (options.models.refit) note_refit_in_vain(session.console, *ensemble);
   if (session.console.json()) {
     (*ensemble)["model"] = path;
     session.console.print_json(*ensemble);

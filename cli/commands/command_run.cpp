@@ -121,6 +121,7 @@ std::optional<JoinedReport> join_best(Session session, const JobInfo& job, const
     if (interrupts.came() && !std::exchange(given_up, true)) api->cancel();
   }
   auto description = joining.get();
+  if (description && refit) note_refit_in_vain(session.console, *description);
   if (description) return JoinedReport{std::move(*description), path};
   session.console.note(std::string("the best models were not ") + (refit ? "trained once more: " : "joined: ") +
                        (given_up ? std::string("interrupted") : describe(description.error().errors.front())));

@@ -10,6 +10,8 @@ namespace tuneband::cli {
 
 namespace {
 
+constexpr const char* kRefitText = "trained once more, on the validation rows too";
+
 std::string value_in(const Json& description, const std::string& field, Precision precision) {
   return format_value(number_from_json(member(description, field.c_str())), precision);
 }
@@ -48,6 +50,7 @@ void print_joined(Console& console, const JoinedReport& joined, const std::strin
   if (!console.terminal().interactive) {
     if (measured) console.field("joined", value("value"));
     if (tested) console.field("joined test", value("test_value"));
+    if (is_refit(description)) console.field("joined refit", kRefitText);
     console.field("joined model", joined.path);
     return;
   }
@@ -60,6 +63,10 @@ void print_joined(Console& console, const JoinedReport& joined, const std::strin
   console.field("", joined.path);
   if (measured && !is_refit(description))
     console.field("", console.command("ensemble " + job + " --refit") + " trains them once more, on the validation rows too");
+}
+
+void note_refit_in_vain(Console& console, const Json& description) {
+  if (!is_refit(description)) console.note("--refit changed nothing: with folds each model was trained on all rows already");
 }
 
 void print_joined_alone(Console& console, const JoinedReport& joined) {
@@ -75,7 +82,7 @@ void print_joined_alone(Console& console, const JoinedReport& joined) {
     console.field("test", beside_best("test_value", "on the test rows, which no trial saw"));
   const Json& members = member(description, "members");
   console.field("trials", whose_models(description) + (members.size() == 1 ? "" : ": " + weights_text(members)));
-  if (is_refit(description)) console.field("refit", "trained once more, on the validation rows too");
+  if (is_refit(description)) console.field("refit", kRefitText);
   console.field("model", fmt::format("{}, {}", joined.path, trees_in(description)));
 }
 

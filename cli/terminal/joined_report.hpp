@@ -19,4 +19,7 @@ void print_joined(Console& console, const JoinedReport& joined, const std::strin
 // By itself, beside what the best trial alone has, and with whose models they are: `ensemble`.
 void print_joined_alone(Console& console, const JoinedReport& joined);
 
+// Where a refit was asked for: that there was nothing to train once more, if so.
+void note_refit_in_vain(Console& console, const Json& description);
+
 }  // namespace tuneband::cli

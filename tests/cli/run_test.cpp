@@ -563,6 +563,24 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_NE(notes().find("with --refit --models 1"), std::string::npos) << notes();
 }
 
+TEST_F(Run, ARefitIsSaidInAPipeTooAndWhereItChangesNothing) {
+  write_trees(Json::object());
+  const std::vector<std::string> words{"run", "job.json", "--workers", "1", "--data-dir", "kept", "--refit"};
+  Child refit = start(words);
+  EXPECT_EQ(refit.wait(), 0);
+  const std::string told = "\njoined refit\ttrained once more, on the validation rows too\njoined model\t";
+  EXPECT_NE(refit.said().find(told), std::string::npos) << refit.said();
+  const std::string in_vain = "--refit changed nothing: with folds each model was trained on all rows already\n";
+  EXPECT_EQ(notes().find(in_vain), std::string::npos) << notes();
+  write_trees({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
+  EXPECT_EQ(start(words).wait(), 0);
+  EXPECT_NE(notes().find(in_vain), std::string::npos) << notes();
+  EXPECT_EQ(start({"ensemble", "folds", "--data-dir", "kept"}).wait(), 0);
+  EXPECT_EQ(notes(), "");
+  EXPECT_EQ(start({"ensemble", "folds", "--refit", "--data-dir", "kept", "--json"}).wait(), 0);
+  EXPECT_EQ(notes(), "tuneband: " + in_vain);
+}
+
 // A worker program that takes its time stands for a large model.
 TEST_F(Run, WhatIsInterruptedLeavesNoTemporaryDirectoryBehind) {
   const std::string programs = directory_ + "/bin";
