@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,10 @@ namespace tuneband::cli {
 namespace {
 
 constexpr std::size_t kPieceSize = 64 * 1024;
+constexpr const char* kStandardInput = "-";
+
+// Of rows that are read once.
+std::string rows_in(const std::string& dir) { return dir + "/rows"; }
 
 Outcome<void> fetch_model(ApiClient& api, const PredictOptions& options, const std::string& path) {
   const auto job = api.job(options.from);
@@ -52,20 +57,36 @@ Outcome<std::string> run_worker(const Json& order, const PredictOptions& options
   const auto end = os::reap(P_PID, static_cast<id_t>(*child));
   std::string said = os::read_small_file(dir + "/errors").value_or("");
   while (said.ends_with('\n')) said.pop_back();
+  if (options.data == kStandardInput) said = replaced(std::move(said), rows_in(dir), "standard input");
   if (end && end->how.si_code == CLD_EXITED && end->how.si_status == 0) return said;
   if (!said.empty()) return bad_input(said);
   return bad_input("the program that predicts " + (end ? os::describe_exit(end->how) : std::string("is gone")), "",
                    "is the model file whole?");
 }
 
-Outcome<void> pass_on(std::ifstream& file, const Sink& sink) {
+Outcome<void> pass_on(std::istream& from, const Sink& sink, const std::string& what) {
   std::string piece(kPieceSize, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    if (!sink(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount()))))
-      return bad_input("the predictions cannot be written", "", "is the disk full?");
+  while (from.read(piece.data(), static_cast<std::streamsize>(piece.size())) || from.gcount() > 0) {
+    if (!sink(std::string_view(piece).substr(0, static_cast<std::size_t>(from.gcount()))))
+      return bad_input(what + " cannot be written", "", "is the disk full?");
   }
-  if (!file.is_open() || file.bad()) return bad_input("the predictions cannot be read again");
+  if (!from.eof()) return bad_input(what + " cannot be read");
   return {};
+}
+
+// The path of the rows as this process sees it: /dev/stdin is another file to the worker program.
+Outcome<std::string> path_of_rows(const PredictOptions& options, const std::string& dir) {
+  if (options.data == kStandardInput) {
+    std::string path = rows_in(dir);
+    const auto read = write_file(path, [](const Sink& sink) { return pass_on(std::cin, sink, "the rows of standard input"); });
+    if (!read) return read.error();
+    return path;
+  }
+  std::error_code error;
+  const auto path = std::filesystem::canonical(options.data, error);
+  if (!error && std::filesystem::is_regular_file(path, error)) return path.string();
+  return bad_input("is no regular file", options.data,
+                   "write the rows to a file first, or send them to standard input and name it -; they may be gzip or zstd");
 }
 
 }  // namespace
@@ -81,20 +102,19 @@ Outcome<bool> names_model_file(const PredictOptions& options) {
 }
 
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options) {
-  if (auto apart = apart_from_inputs(options.output, {options.from, options.data}); !apart) return apart.error();
+  const std::string rows = options.data == kStandardInput ? "/dev/stdin" : options.data;
+  if (auto apart = apart_from_inputs(options.output, {options.from, rows}); !apart) return apart.error();
   std::optional<ScratchDir> dir(std::in_place, "tuneband-predict");
   if (dir->path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
+  const auto data = path_of_rows(options, dir->path());
+  if (!data) return data.error();
   std::error_code error;
-  // As this process sees it: /dev/stdin is another file to the worker program.
-  const std::string data = std::filesystem::canonical(options.data, error).string();
-  if (error || !std::filesystem::is_regular_file(data, error))
-    return bad_input("is no regular file", options.data, "write the rows to a file first; it may be gzip or zstd");
   std::string model = std::filesystem::absolute(options.from, error).string();
   if (api != nullptr) {
     model = dir->path() + "/model.ubj";
     if (auto fetched = fetch_model(*api, options, model); !fetched) return fetched.error();
   }
-  Json order{{"model", model}, {"data", data}};
+  Json order{{"model", model}, {"data", *data}};
   if (options.header) order["header"] = *options.header;
   if (!options.delimiter.empty()) order["delimiter"] = options.delimiter == "\\t" ? "\t" : options.delimiter;
   const auto said = run_worker(order, options, dir->path());
@@ -104,9 +124,9 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
   }
   std::ifstream predictions(dir->path() + "/predictions", std::ios::binary);
   dir.reset();  // whoever reads may end this process, as head does
-  const auto written = options.output.empty()
-                           ? pass_on(predictions, [&console](std::string_view piece) { return console.pass_on(piece); })
-                           : write_file(options.output, [&](const Sink& sink) { return pass_on(predictions, sink); });
+  const auto write = [&](const Sink& sink) { return pass_on(predictions, sink, "the predictions"); };
+  const auto written = options.output.empty() ? write([&console](std::string_view piece) { return console.pass_on(piece); })
+                                              : write_file(options.output, write);
   if (!written) return written.error();
   return kExitOk;
 }

@@ -124,7 +124,7 @@ Finished check_file(Console& console, const CheckFileOptions& options);
 struct PredictOptions {
   std::string from = {};          // a job, or the path of a model file
   std::optional<int> trial = {};  // of the job; nothing: its best
-  std::string data = {};          // path of the rows
+  std::string data = {};          // path of the rows; "-": standard input
   std::string output = {};        // "": standard output
   std::string delimiter = {};     // "": as the training file's, and so of the header
   std::optional<bool> header = {};

@@ -18,9 +18,12 @@ void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* predict = add_command(app, chosen, "predict", "What the model of a job's best trial says of new rows, as CSV",
                               without_json("CSV", with_model));
   predict->add_option("JOB", options.from, "The job's name or number, or a model file")->required();
-  predict->add_option("DATA", options.data, "CSV with the columns of the features, or LibSVM as the model was trained on")
+  predict
+      ->add_option("DATA", options.data,
+                   "CSV with the columns of the features, or LibSVM as the model was trained on; -: standard input")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check([](const std::string& path) { return path == "-" ? std::string() : CLI::ExistingFile(path); })
+      ->type_name("FILE");
   predict->add_option("--trial", options.trial, "The model of this trial instead of the best one's")
       ->check(command_line::whole_number_between(0, kTrialsMax))
       ->type_name("TRIAL");

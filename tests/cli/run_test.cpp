@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A child whose standard output is read here; what it writes to the other one is in notes.txt. Through a pipe, or through a
-// terminal of a given width.
+// terminal of a given width. Where there is a file `input`, it reads that.
 class Child {
  public:
   Child(const std::vector<std::string>& arguments, const std::string& directory, unsigned short terminal_width,
@@ -105,6 +105,8 @@ class Child {
     const std::string notes = directory + "/notes.txt";
     const int notes_fd = open(notes.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (notes_fd >= 0) dup2(notes_fd, STDERR_FILENO);
+    const int input_fd = open((directory + "/input").c_str(), O_RDONLY);
+    if (input_fd >= 0) dup2(input_fd, STDIN_FILENO);
     if (chdir(directory.c_str()) == 0) execv(program.c_str(), argv.data());
     _exit(127);
   }
@@ -442,6 +444,14 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   const std::string pipe = "/proc/self/fd/1";  // a file to the worker program
   EXPECT_EQ(start({"predict", model, pipe}).wait(), 2);
   EXPECT_NE(notes().find(pipe + ": is no regular file"), std::string::npos);
+  std::ofstream(directory_ + "/input") << "a\n0\n9\n";
+  Child piped = start({"predict", model, "-"});
+  EXPECT_EQ(piped.wait(), 0) << notes();
+  EXPECT_EQ(piped.said(), by_job.said());
+  EXPECT_EQ(start({"predict", model, "-", "-o", "input"}).wait(), 2) << "it would be written over";
+  std::ofstream(directory_ + "/input") << "\x1f\x8b";
+  EXPECT_EQ(start({"predict", model, "-"}).wait(), 2);
+  EXPECT_NE(notes().find(": standard input is damaged: "), std::string::npos) << notes();
   Child tabs = start({"predict", model, "tabs.csv", "--delimiter", "\\t"});
   EXPECT_EQ(tabs.wait(), 0);
   EXPECT_EQ(tabs.said(), by_job.said());
