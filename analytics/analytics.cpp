@@ -36,6 +36,36 @@ void append_cell(std::string& line, std::string_view text) {
   line += csv_cell(text);
 }
 
+// What trials reported, beside the objective's value, of what the constraints bound.
+class BoundedValues {
+ public:
+  BoundedValues(Connection& connection, const JobSpec& spec) : spec_(spec) {
+    if (!spec.constraints.empty())
+      reports_ = connection.prepare("SELECT metrics FROM observations WHERE job = ? AND trial = ? AND resource = ?");
+  }
+
+  // A cell each, "" where it was not reported, or where a training that began anew has been there since.
+  std::vector<std::string> cells_of(const TrialRow& row) {
+    std::vector<std::string> cells(spec_.constraints.size());
+    const bool any = !cells.empty() && row.objective.has_value();
+    if (!any || !reports_.query(row.id.job.value, row.id.number, row.objective_resource).step()) return cells;
+    const Result<Json> report = parse_json(reports_.text(0));
+    Metrics found;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string& metric = spec_.constraints[i].metric;
+      const auto value = report ? number_of(*report, metric.c_str()) : std::nullopt;
+      if (!value) continue;
+      found.emplace_back(metric, *value);
+      cells[i] = format_number(*value);
+    }
+    return spec_.violation(found) == row.violation ? cells : std::vector<std::string>(cells.size());
+  }
+
+ private:
+  const JobSpec& spec_;
+  Statement reports_;
+};
+
 // What ranks a trial beside its first objective has columns in the jobs that have it.
 std::string csv_header(const JobSpec& spec) {
   std::string line;
@@ -43,6 +73,7 @@ std::string csv_header(const JobSpec& spec) {
   for (const Parameter& parameter : spec.search_space.parameters()) append_cell(line, "parameter." + parameter.name);
   for (const std::string_view name : {"state", "bracket", "rung", "objective"}) append_cell(line, name);
   for (const Objective& objective : spec.more_objectives) append_cell(line, "objective." + objective.metric);
+  for (const Constraint& constraint : spec.constraints) append_cell(line, "constraint." + constraint.metric);
   if (!spec.constraints.empty()) append_cell(line, "violation");
   append_cell(line, "objective_resource");
   if (spec.keeps_best) {
@@ -55,7 +86,8 @@ std::string csv_header(const JobSpec& spec) {
   return line + "\r\n";
 }
 
-std::string csv_line(const TrialRow& row, const Configuration& configuration, const JobSpec& spec, Timestamp now) {
+std::string csv_line(const TrialRow& row, const Configuration& configuration, const std::vector<std::string>& bounded,
+                     const JobSpec& spec, Timestamp now) {
   std::string line;
   append_cell(line, std::to_string(row.id.number));
   for (const Parameter& parameter : spec.search_space.parameters()) {
@@ -69,6 +101,7 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) {
     append_cell(line, row.objective && i < row.more_objectives.size() ? format_number(row.more_objectives[i]) : "");
   }
+  for (const std::string& value : bounded) append_cell(line, value);
   if (!spec.constraints.empty()) append_cell(line, row.objective ? format_number(row.violation) : "");
   append_cell(line, row.objective ? std::to_string(row.objective_resource) : "");
   if (spec.keeps_best) {
@@ -163,9 +196,11 @@ Result<void> Reader::analytics_csv(JobId job, Timestamp now, const Sink& sink) {
   const JobSpec& spec = (*known)->spec;
 
   std::string text = csv_header(spec);
+  BoundedValues bounded(connection_, spec);
   Statement trials = select_all_trials();
   for (trials.query(job.value); trials.step();) {
-    text += csv_line(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), spec, now);
+    const auto row = row_from<TrialRow>(trials);
+    text += csv_line(row, configuration_from_text(trials.text(kTrialConfigurationColumn)), bounded.cells_of(row), spec, now);
     hand_over(text, sink, kPieceBytes);
   }
   hand_over(text, sink, 0);

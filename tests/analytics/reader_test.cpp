@@ -1193,12 +1193,13 @@ TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
       "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a,1,,\r\n");
 }
 
-TEST_F(AnalyticsTest, WritesFurtherObjectivesAndTheViolationAsCsvWhereAJobHasThem) {
+TEST_F(AnalyticsTest, WritesFurtherObjectivesAndWhatConstraintsBoundAsCsvWhereAJobHasThem) {
   JobRow job = running_job(1, "a");
   Json spec = Json::parse(job.spec_json);
-  const Json first = {{"metric", "auc"}, {"goal", "maximize"}, {"constraints", {{{"metric", "ms"}, {"max", 5}}}}};
+  const Json first = {{"metric", "auc"}, {"goal", "maximize"}, {"constraints", {{{"metric", "ms"}, {"max", 10}}}}};
+  const Json bounded = {{{"metric", "recall"}, {"min", 0.5}}};
   spec.erase("objective");
-  spec["objectives"] = {first, {{"metric", "size, in MB"}, {"goal", "minimize"}}};
+  spec["objectives"] = {first, {{"metric", "size, in MB"}, {"goal", "minimize"}, {"constraints", bounded}}};
   job.spec_json = spec.dump();
   TrialRow outside = ended_trial(1, 0, TrialState::completed, 0.9, 9);
   outside.more_objectives = {12.5};
@@ -1206,12 +1207,24 @@ TEST_F(AnalyticsTest, WritesFurtherObjectivesAndTheViolationAsCsvWhereAJobHasThe
   TrialRow lost = ended_trial(1, 1, TrialState::completed, 0.8, 9);
   lost.more_objectives = {std::numeric_limits<double>::quiet_NaN()};
   lost.violation = kInfinity;
-  write({job, outside, lost, ended_trial(1, 2, TrialState::failed, std::nullopt, 0)});
+  TrialRow anew = outside;
+  anew.id.number = 2;
+  const auto report = [](int trial, const Metrics& metrics) {
+    ObservationRow row = observation(1, trial, 9, 0.9);
+    row.metrics = metrics;
+    return row;
+  };
+  write({job, outside, lost, anew, ended_trial(1, 3, TrialState::failed, std::nullopt, 0),
+         ended_trial(1, 4, TrialState::completed, 0.7, 9), report(0, {{"ms", 12.5}, {"recall", 0.75}}),
+         report(1, {{"auc", 0.8}, {"ms", kNan}}), report(2, {{"ms", 3.0}, {"recall", 0.75}})});
   const std::string text = csv();
-  EXPECT_THAT(text, HasSubstr(",rung,objective,\"objective.size, in MB\",violation,objective_resource,"));
-  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.9,12.5,0.25,9,"));
-  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.8,nan,inf,9,"));
-  EXPECT_THAT(text, HasSubstr(",failed,0,0,,,,,"));
+  EXPECT_THAT(
+      text, HasSubstr(",rung,objective,\"objective.size, in MB\",constraint.ms,constraint.recall,violation,objective_resource,"));
+  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.9,12.5,12.5,0.75,0.25,9,"));
+  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.8,nan,nan,,inf,9,"));
+  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.9,12.5,,,0.25,9,")) << "a training that began anew has passed there since";
+  EXPECT_THAT(text, HasSubstr(",failed,0,0,,,,,,,"));
+  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.7,,,,0,9,")) << "nothing is stored of it";
 }
 
 TEST_F(AnalyticsTest, WritesWhatTrialsKeepAsCsvWhereTheyKeepTheirBestRound) {
