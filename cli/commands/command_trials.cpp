@@ -41,7 +41,7 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
   const std::vector<std::string> names = parameter_names(trials);
   std::vector<Column> columns{{"trial", Align::right},    {"state"},
                               {"bracket", Align::right},  {"rung", Align::right},
-                              {"resource", Align::right}, {"objective", Align::right}};
+                              {"resource", Align::right}, {job.more_metrics.empty() ? "objective" : job.metric, Align::right}};
   const bool kept =
       std::any_of(trials.begin(), trials.end(), [](const TrialInfo& trial) { return trial.kept_value.has_value(); });
   if (kept) columns.push_back({"kept", Align::right});

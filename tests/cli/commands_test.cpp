@@ -471,7 +471,7 @@ TEST_F(Commands, TrialsHaveAColumnForWhatTheyKeepWhereTheyDo) {
   EXPECT_THAT(out_.str(), HasSubstr("\t9\t0.7476\t-\t0.0594869238111321\t"));
 }
 
-TEST_F(Commands, TrialsHaveAColumnForEachFurtherObjectiveAndOneForConstraints) {
+TEST_F(Commands, OfSeveralObjectivesEachHasAColumnByItsNameAndConstraintsHaveOne) {
   server_.answer_anything("GET /v1/jobs/8", job_of_two_objectives().dump());
   Json trials = test::recorded_reply("trials_best");
   Json& some = trials["trials"];
@@ -482,7 +482,7 @@ TEST_F(Commands, TrialsHaveAColumnForEachFurtherObjectiveAndOneForConstraints) {
   ASSERT_TRUE(list_trials(session(), {"8", "", "objective", 2}));
   EXPECT_EQ(
       out_.str(),
-      "trial\tstate\tbracket\trung\tresource\tobjective\tms\tviolation\teta\tmax_depth\ttraining\tqueued\tattempts\tworker\n"
+      "trial\tstate\tbracket\trung\tresource\tvalidation-auc\tms\tviolation\teta\tmax_depth\ttraining\tqueued\tattempts\tworker\n"
       "5\tcompleted\t0\t2\t27\t0.7628\t12.5\t0.25\t0.07724933231857989\t3\t1.56\t0.25\t1\tlocal-1\n"
       "2\tstopped\t0\t1\t9\t-\t-\t-\t0.0594869238111321\t5\t0.48\t0.25\t1\tlocal-2\n");
 }
