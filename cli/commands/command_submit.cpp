@@ -29,8 +29,7 @@ std::string introduction(const JobInfo& job, bool is_new) {
                      format_resource(job.max_resource, job.resource_name));
 }
 
-Finished wait_for(Session session, const JobInfo& job) {
-  const Interrupts interrupts;
+Finished wait_for(Session session, const JobInfo& job, const Interrupts& interrupts) {
   const auto view = make_progress_view(session.console);
   const auto end = watch_job(session.api, job.id, {.interrupts = &interrupts}, *view);
   view->close();
@@ -84,15 +83,17 @@ Finished submit(Session session, const SubmitOptions& options) {
       print_capacity(session.console, answer->body.value("capacity", Json()), job.resource_name, now_ms());
     session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
   }
-  if (options.wait) return wait_for(session, job);
+  if (options.wait) return wait_for(session, job, Interrupts());
   if (session.console.json()) session.console.print_json(answer->body);
   return kExitOk;
 }
 
 Finished watch(Session session, const std::string& job) {
-  const auto info = session.api.job(job);
-  if (!info) return info.error();
-  return wait_for(session, *info);
+  const Interrupts interrupts;
+  const auto found = find_job(session, job, {.interrupts = &interrupts});
+  if (interrupts.came()) return kExitInterrupted;
+  if (!found) return found.error();
+  return wait_for(session, *found, interrupts);
 }
 
 }  // namespace tuneband::cli

@@ -39,7 +39,8 @@ Failure short_run_failed(int ranks, const std::string& why) {
 
 class ShortRuns {
  public:
-  ShortRuns(ApiClient& api, const JobFile& file, const ParsedJob& job) : api_(api), file_(file), job_(job) {}
+  ShortRuns(Session session, const JobFile& file, const ParsedJob& job)
+      : api_(session.api), console_(session.console), file_(file), job_(job) {}
 
   Outcome<ShortRun> run(int ranks, std::int64_t units) {
     Json document = short_job(file_.document, job_.spec, ranks, units);
@@ -47,7 +48,7 @@ class ShortRuns {
     const auto answer = api_.post("/v1/jobs?preflight=off&base_dir=" + percent_encoded(file_.base_dir), document.dump());
     if (!answer) return answer.error();
     const JobInfo job = job_from_json(answer->body.value("job", Json()));
-    SilentView silent;
+    SilentView silent(console_);
     const auto end = watch_job(api_, job.id, {}, silent);
     if (!end) return end.error();
     const auto trials = api_.get(job_path(std::to_string(job.id)) + "/trials");
@@ -61,6 +62,7 @@ class ShortRuns {
 
  private:
   ApiClient& api_;
+  Console& console_;
   const JobFile& file_;
   const ParsedJob& job_;
   int count_ = 0;
@@ -166,7 +168,7 @@ Outcome<std::vector<RankTiming>> measure_ranks(Console& console, const JobFile& 
   if (!server) return server.error();
   auto api = ApiClient::create((*server)->url());
   if (!api) return api.error();
-  ShortRuns runs(*api, file, job);
+  ShortRuns runs({*api, console}, file, job);
   std::vector<RankTiming> timings;
   std::int64_t units = 0;
   for (const int count : ranks) {

@@ -1,9 +1,12 @@
 #include "cli/commands/watch.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <type_traits>
 
 #include "cli/client/event_listener.hpp"
 #include "cli/format.hpp"
@@ -31,6 +34,22 @@ WaitEnd wait_for_change(EventListener& events, const Interrupts* interrupts, int
   return WaitEnd::time_to_look;
 }
 
+// What `ask` gives once the server answers, which may be restarting: it is asked again for a while, after `lost` was told why.
+template <class Ask>
+std::invoke_result_t<Ask> once_answered(const Ask& ask, const WatchOptions& options,
+                                        const std::function<void(const Failure&)>& lost) {
+  const std::int64_t asked_ms = steady_ms();
+  for (bool told = false;; told = true) {
+    auto answer = ask();
+    const bool away = !answer && answer.error().exit_status == kExitUnreachable;
+    if (!away || steady_ms() - asked_ms > options.server_gone_max_ms) return answer;
+    if (!told) lost(answer.error());
+    pollfd interrupted{fd_of(options.interrupts), POLLIN, 0};
+    poll(&interrupted, 1, kRetryMs);
+    if (came(options.interrupts)) return answer;
+  }
+}
+
 // Shows the trials that failed since `failed_before`, and keeps the count.
 void show_new_failures(ApiClient& api, const Snapshot& snapshot, std::int64_t& failed_before, std::set<int>& known,
                        ProgressView& view) {
@@ -47,28 +66,25 @@ void show_new_failures(ApiClient& api, const Snapshot& snapshot, std::int64_t& f
 
 }  // namespace
 
+Outcome<JobInfo> find_job(Session session, const std::string& job, const WatchOptions& options) {
+  const auto tell = [&](const Failure& failure) {
+    session.console.note(
+        fmt::format("{}: waiting for it, for up to {} s", describe(failure.errors.front()), options.server_gone_max_ms / 1000));
+  };
+  return once_answered([&] { return session.api.job(job); }, options, tell);
+}
+
 Outcome<WatchEnd> watch_job(ApiClient& api, std::int64_t job, const WatchOptions& options, ProgressView& view) {
   auto listener_api = api.another();
   if (!listener_api) return listener_api.error();
   EventListener events(std::move(*listener_api), job);
   std::int64_t failed_before = 0;
   std::set<int> failures_known;
-  std::int64_t answered_ms = steady_ms();
-  bool lost = false;
   while (true) {
+    const auto snapshot =
+        once_answered([&] { return take_snapshot(api, job); }, options, [&](const Failure&) { view.show_lost(); });
     if (came(options.interrupts)) return WatchEnd::interrupted;
-    const auto snapshot = take_snapshot(api, job);
-    if (!snapshot) {
-      const bool gone = snapshot.error().exit_status == kExitUnreachable;
-      if (!gone || steady_ms() - answered_ms > options.server_gone_max_ms) return snapshot.error();
-      if (!lost) view.show_lost();
-      lost = true;
-      pollfd interrupted{fd_of(options.interrupts), POLLIN, 0};
-      poll(&interrupted, 1, kRetryMs);
-      continue;
-    }
-    answered_ms = steady_ms();
-    lost = false;
+    if (!snapshot) return snapshot.error();
     show_new_failures(api, *snapshot, failed_before, failures_known, view);
     view.show(*snapshot);
     if (snapshot->job.ended()) return WatchEnd::job_ended;

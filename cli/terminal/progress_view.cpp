@@ -20,7 +20,7 @@ constexpr const char* kClearLine = "\x1b[K";
 }  // namespace
 
 std::unique_ptr<ProgressView> make_progress_view(Console& console) {
-  if (console.json()) return std::make_unique<SilentView>();
+  if (console.json()) return std::make_unique<SilentView>(console);
   if (console.terminal().interactive) return std::make_unique<LiveView>(console);
   return std::make_unique<LogView>(console);
 }

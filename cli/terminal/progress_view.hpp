@@ -68,11 +68,16 @@ class LogView final : public ProgressView {
   std::map<std::string, int> failures_;   // what was said, and of which trial first
 };
 
-// Nothing at all, for --json.
+// For --json: that the server is waited for, and nothing else.
 class SilentView final : public ProgressView {
  public:
+  explicit SilentView(Console& console) : console_(console) {}
   void show(const Snapshot&) override {}
+  void show_lost() override { console_.note(kLostText); }
   int interval_ms() const override { return 5000; }
+
+ private:
+  Console& console_;
 };
 
 std::unique_ptr<ProgressView> make_progress_view(Console& console);

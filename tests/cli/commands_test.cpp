@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/commands/watch.hpp"
 #include "cli/terminal/interrupts.hpp"
 #include "tests/cli/canned_server.hpp"
 #include "tests/cli/examples.hpp"
@@ -702,6 +703,33 @@ TEST_F(Commands, WatchShowsAJobByItsNameUntilItEnds) {
   EXPECT_NE(out_.str().find("\nmodel\t/data/jobs/7/trials/5/model.ubj\n"), std::string::npos)
       << "the result comes last: " << out_.str();
   EXPECT_FALSE(watch(session(), "nobody"));
+}
+
+TEST_F(Commands, WatchWaitsForAServerThatIsAwayWhenItStartsAsForOneThatGoesLater) {
+  const std::string away = R"({"error": {"code": "unavailable", "message": "the server is going down"}})";
+  Json ended = test::example_job();
+  ended["state"] = "completed";
+  server_.answer_anything("GET /v1/jobs/late", away, 503);
+  server_.answer("GET /v1/jobs/late", ended.dump());
+  server_.answer_anything("GET /v1/jobs/7", away, 503);
+  server_.answer("GET /v1/jobs/7", ended.dump());
+  server_.answer("GET /v1/jobs/7/events", "event: job\ndata: {}\n\n");
+  server_.answer("GET /v1/jobs/7/trials?state=running&limit=8", R"({"trials": [], "next": null})");
+  const auto finished = watch({api_, json_console_}, "late");
+  ASSERT_TRUE(finished) << describe(finished.error().errors[0]);
+  EXPECT_EQ(*finished, kExitOk);
+  EXPECT_EQ(err_.str(),
+            "tuneband: the server is going down: waiting for it, for up to 60 s\n"
+            "tuneband: the server does not answer: waiting for it\n");
+  EXPECT_EQ(Json::parse(out_.str()).at("job").at("state"), "running") << "the summary, and nothing beside it";
+}
+
+TEST_F(Commands, AServerThatStaysAwayIsNotWaitedForWithoutEnd) {
+  server_.answer_anything("GET /v1/jobs/away", "", 503);
+  const auto found = find_job(session(), "away", {.server_gone_max_ms = -1});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().exit_status, kExitUnreachable);
+  EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(Commands, EveryFaultOfADocumentIsALine) {
