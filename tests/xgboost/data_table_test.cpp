@@ -100,10 +100,19 @@ TEST_F(DataTable, ThePositiveTextIsOneAndAllOthersZero) {
   spec.positive = "yes";
   EXPECT_THAT(load_tables(spec)->train.labels, ElementsAre(0, 1, 0));
   spec.positive = "yess";
-  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.positive: the label's column has no `yess`"));
+  EXPECT_THAT(fault(spec),
+              HasSubstr("trainer.data.positive: the label's column has no `yess` (did you mean `yes`? the column has "
+                        "3 different texts)"));
+  spec.positive = "in/out";
+  EXPECT_THAT(fault(spec), HasSubstr("no `in/out` (the column has 3 different texts)")) << "the document's own text is shown";
   DataSpec numbers = csv("a,y\n1,1\n2,2\n3,2.0\n");
   numbers.positive = "2";
   EXPECT_THAT(load_tables(numbers)->train.labels, ElementsAre(0, 1, 1));
+  numbers.positive = "yes";
+  EXPECT_THAT(fault(numbers), HasSubstr("the label's column has no `yes` (the column has 1 and 2, or more numbers)"));
+  numbers = csv("a,y\n1,1\n2,1\n");
+  numbers.positive = "0";
+  EXPECT_THAT(fault(numbers), HasSubstr("the label's column has no `0` (the column has 1 alone)"));
 }
 
 TEST_F(DataTable, TextsOfALabelAreClassesWhereItIsNamedAsCategoricalHoweverManyAreNumbers) {
@@ -234,7 +243,8 @@ TEST_F(DataTable, AFaultNamesLineColumnAndCell) {
   EXPECT_THAT(fault(csv("a,y\n1\"2,0\n")), HasSubstr("line 2 has a quote in the middle of a cell"));
   EXPECT_THAT(fault(csv("a,y\n\"12,0\n")), HasSubstr("the quote that line 2 opens is never closed"));
   EXPECT_THAT(fault(csv("a,y\n")), HasSubstr("has no rows below its header"));
-  EXPECT_THAT(fault(csv("")), HasSubstr("has no rows"));
+  EXPECT_THAT(fault(csv("")), HasSubstr("is empty"));
+  EXPECT_THAT(fault(libsvm("")), HasSubstr("is empty"));
   EXPECT_THAT(fault(csv("y\n1\n0\n")), HasSubstr("no column is left"));
   EXPECT_THAT(fault(csv("a,z\n1,0\n")), HasSubstr("trainer.data.label: the file has no column `y`"));
   for (const auto& [text, delimiter] :
@@ -462,10 +472,21 @@ TEST_F(DataTable, AHeaderTakenForARowIsRecognised) {
   EXPECT_THAT(fault(spec), HasSubstr("is line 1 a header?"));
 }
 
+TEST_F(DataTable, AnotherDelimiterIsRecognisedByTheColumnThatIsNotThere) {
+  DataSpec spec = csv("a;b, in km;y\n1;2,5;0\n");
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.label: the file has no column `y` (is the delimiter `;`? with that the first "
+                                     "line has such a column)"));
+  spec = csv("a\ty\n1\t0\n");
+  spec.label = "1";
+  EXPECT_THAT(fault(spec), HasSubstr("the file has one column, number 0, and no column 1 (is the delimiter a tab? "));
+}
+
 TEST_F(DataTable, FilesAndColumnsThatDoNotFitAreNamed) {
   DataSpec spec = csv("a,b,y\n1,2,0\n3,4,1\n");
   spec.drop = {"bb"};
   EXPECT_THAT(fault(spec), HasSubstr("trainer.data.drop[0]: the file has no column `bb` (did you mean `b`?)"));
+  spec.drop = {"in/out"};
+  EXPECT_THAT(fault(spec), HasSubstr("the file has no column `in/out` (the file has 3 columns; ")) << "as the document has it";
   spec.drop = {"7"};
   EXPECT_THAT(fault(spec), HasSubstr("no column 7"));
   spec.drop = {};

@@ -260,7 +260,9 @@ TEST_F(Predictions, SayWhatTheyLack) {
   dir_.write("odd.csv", "a,b,city\n1,x,Oslo\n");
   EXPECT_THAT(fault(order("odd.csv")), HasSubstr("data: line 2, column `b`: expected a number"));
   dir_.write("empty.csv", "a,b,city\n");
-  EXPECT_THAT(fault(order("empty.csv")), HasSubstr("data: has no rows"));
+  EXPECT_THAT(fault(order("empty.csv")), HasSubstr("data: has no rows below its header"));
+  dir_.write("empty.csv", "");
+  EXPECT_THAT(fault(order("empty.csv")), HasSubstr("data: is empty"));
   dir_.write("narrow.csv", "1,2\n");
   PredictionOrder narrow = order("narrow.csv");
   narrow.header = false;

@@ -317,7 +317,8 @@ TEST_F(XgboostRunner, APositiveLabelThatNoRowHasIsUnreadableData) {
     document["data"]["positive"] = "7";
     const auto result = result_of(document, {}, "validation-rmse");
     EXPECT_EQ(result.exit, kExitDataUnreadable) << result.message;
-    EXPECT_THAT(result.message, HasSubstr("trainer.data.positive: no row has the label `7`"));
+    EXPECT_THAT(result.message,
+                HasSubstr("trainer.data.positive: the label's column has no `7` (the column has 0 and 1, or more numbers)"));
   }
 }
 

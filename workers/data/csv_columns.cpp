@@ -11,6 +11,9 @@ namespace tuneband::workers {
 namespace {
 
 constexpr std::size_t kNameShownMax = 60;  // bytes
+constexpr char kUsualDelimiters[] = {',', ';', '\t', '|'};
+
+std::string in_words(char delimiter) { return delimiter == '\t' ? "a tab" : std::string("`") + delimiter + "`"; }
 
 Error column_fault(std::string message, std::string hint = {}) {
   return {ErrorCode::invalid_argument, std::move(message), "", std::move(hint)};
@@ -53,13 +56,25 @@ std::string shown(std::string_view name) {
 std::string one_column_hint(std::string_view first_line) {
   std::string delimiter = "another";
   std::ptrdiff_t most = 0;
-  for (const char likely : {',', ';', '\t', '|'}) {
+  for (const char likely : kUsualDelimiters) {
     const auto count = std::ranges::count(first_line, likely);
     if (count <= most) continue;
     most = count;
-    delimiter = likely == '\t' ? "a tab" : std::string("`") + likely + "`";
+    delimiter = in_words(likely);
   }
   return "is the delimiter " + delimiter + "? the file has one column";
+}
+
+std::string other_delimiter_hint(const std::vector<std::string>& names, std::string_view column) {
+  for (const char likely : kUsualDelimiters) {
+    for (const std::string& name : names) {
+      const auto parts = split(name, likely);
+      const auto is_it = [column](std::string_view part) { return trim(part) == column; };
+      if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), is_it))
+        return "is the delimiter " + in_words(likely) + "? with that the first line has such a column";
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> column_names(const CsvRow& first, bool header) {

@@ -22,6 +22,9 @@ std::string shown(std::string_view name);
 // Of a file that has one column, whose first line is this cell, and should have more.
 std::string one_column_hint(std::string_view first_line);
 
+// Where a column of that name is not there: whether it would be with another delimiter. "": not with a usual one.
+std::string other_delimiter_hint(const std::vector<std::string>& names, std::string_view column);
+
 // By the first row; "column3" where there is no header or the name is empty.
 std::vector<std::string> column_names(const CsvRow& first, bool header);
 

@@ -44,8 +44,7 @@ class EncodingLearner {
     if (!read) return read.error();
     if (rows_ == 0 && options_.bytes_max != kWholeFile) return no_row_in_sample();
     if (rows_ == 0)
-      return csv_fault(kTrainField,
-                       "the file " + spec_.train.front() + " has no rows" + (spec_.header ? " below its header" : ""));
+      return csv_fault(kTrainField, "the file " + spec_.train.front() + " " + without_rows(spec_.train.front(), spec_.header));
     if (auto decided = decide(); !decided) return decided.error();
     tell_of_equal_floats();
     doubts_.tell_of_nameless(roles_);
@@ -208,11 +207,25 @@ class EncodingLearner {
       if (positive_text_) label.positive = *positive_text_;
       if (other_labels_.size() == 1) label.other = other_labels_.begin()->second;
     }
-    if (label.positive.empty() || label.classes.empty()) return {};
-    if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
+    const bool is_there = profile.categorical ? std::binary_search(label.classes.begin(), label.classes.end(), label.positive)
+                                              : positive_text_.has_value();
+    if (label.positive.empty() || is_there) return {};
     if (options_.bytes_max != kWholeFile) return {};  // it may be among the rows that were not read
-    return csv_fault("trainer.data.positive", "the label's column has no " + shown(label.positive),
-                     "the column has " + std::to_string(label.classes.size()) + " different texts");
+    return csv_fault("trainer.data.positive", "the label's column has no `" + label.positive + "`", labels_there_are(label));
+  }
+
+  // Numbers, and of texts one that is nearly the wanted one: a file that is no table has other things in it.
+  std::string labels_there_are(const LabelColumn& label) const {
+    if (label.classes.empty()) {
+      std::vector<std::string> numbers;
+      for (const auto& [number, text] : other_labels_) numbers.push_back(text);
+      if (numbers.empty()) return "";
+      return "the column has " + join_and(numbers) + (numbers.size() > 1 ? ", or more numbers" : " alone");
+    }
+    std::vector<std::string> plain = label.classes;
+    std::erase_if(plain, [](const std::string& name) { return !shown(name).starts_with('`'); });
+    const std::string meant = did_you_mistype(label.positive, plain);
+    return (meant.empty() ? "" : meant + " ") + "the column has " + std::to_string(label.classes.size()) + " different texts";
   }
 
   const DataSpec& spec_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -113,6 +114,12 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
     if (auto ended = decompressor->finish(); !ended) return ended.error();
   }
   return TextRead{.checksum = static_cast<std::uint32_t>(checksum)};
+}
+
+std::string without_rows(const std::string& path, bool header) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0) return "is empty";
+  return header ? "has no rows below its header" : "has no rows";
 }
 
 Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,

@@ -32,6 +32,9 @@ struct TextRead {
 Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,
                           const ReadOptions& options = {});
 
+// Of a file that was read and has no row: "is empty", "has no rows below its header".
+std::string without_rows(const std::string& path, bool header);
+
 // A text file's bytes in large pieces. Errors as above.
 Result<TextRead> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece,
                                 const ReadOptions& options = {});

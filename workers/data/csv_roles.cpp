@@ -24,13 +24,15 @@ Result<std::size_t> find_column(const std::string& column, const std::vector<std
   }
   const auto number = integer_in<std::size_t>(column);
   if (number && *number < names.size()) return *number;
+  std::string hint = names.size() == 1 ? one_column_hint(names[0]) : other_delimiter_hint(names, column);
   if (number) {
-    return csv_fault(field,
-                     "the file has " + std::to_string(names.size()) + " columns, numbered from 0, and no column " + column);
+    const std::string columns =
+        names.size() == 1 ? "one column, number 0," : std::to_string(names.size()) + " columns, numbered from 0,";
+    return csv_fault(field, "the file has " + columns + " and no column " + column, hint);
   }
-  std::string hint = names.size() == 1 ? one_column_hint(names[0]) : did_you_mistype(column, names);
+  if (hint.empty()) hint = did_you_mistype(column, names);
   if (hint.empty()) hint = "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
-  return csv_fault(field, "the file has no column " + shown(column), hint);
+  return csv_fault(field, "the file has no column `" + column + "`", hint);
 }
 
 // "": a feature's, or none's.
@@ -44,7 +46,7 @@ Result<std::size_t> find_without_role(const std::string& column, const ColumnRol
   auto place = find_column(column, roles.names, spec, field);
   if (!place || (may_be_label && *place == roles.label)) return place;
   const std::string role = role_of(roles, *place);
-  if (!role.empty()) return csv_fault(field, "names the column " + shown(column) + ", which is " + role);
+  if (!role.empty()) return csv_fault(field, "names the column `" + column + "`, which is " + role);
   return place;
 }
 

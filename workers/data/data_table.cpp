@@ -163,7 +163,8 @@ Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
     if (table.rows() > 0) return {};
     if (tables.rows_of_all) return no_row_in_sample();
     if (const auto* file = std::get_if<std::string>(&from))
-      return Error{ErrorCode::invalid_argument, "the file " + *file + " has no rows", path, ""};
+      return Error{ErrorCode::invalid_argument,
+                   "the file " + *file + " " + without_rows(*file, spec.format == DataFormat::csv && spec.header), path, ""};
     return Error{ErrorCode::invalid_argument, "the split of " + std::to_string(tables.rows()) + " rows leaves none for " + whom,
                  path, "give more rows, another fraction or another seed"};
   };

@@ -198,10 +198,6 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
                           bool sample) {
   const auto& [train, validation, test] = labels;
   if (auto checked = check_text_label(objective, column); !checked) return checked;
-  if (!sample && !column.positive.empty() && train.max == 0 && validation.max == 0) {
-    return Error{ErrorCode::invalid_argument, "no row has the label `" + column.positive + "`", "trainer.data.positive",
-                 "name the label that counts as 1"};
-  }
   const bool numbers_classes = objective.task == XgboostTask::multiclass;
   const auto in_range = [&](const LabelFacts& facts, const char* rows) {
     return numbers_classes ? check_class_numbers(objective, classes, column, facts, rows) : check_range(objective, facts, rows);

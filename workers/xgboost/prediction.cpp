@@ -75,7 +75,9 @@ Result<Table> read_rows_of(const Model& model, const PredictionOrder& order) {
     }
     table.columns = *columns;
   }
-  if (table.rows() == 0) return fault_at("data", "has no rows");
+  if (table.rows() == 0)
+    return fault_at("data",
+                    without_rows(order.data, !model.encoding.features.empty() && order.header.value_or(model.encoding.header)));
   return table;
 }
 
