@@ -41,6 +41,13 @@ TEST(PathCheck, AWorkingDirectoryIsADirectory) {
   EXPECT_THAT(sentence_of(fault_of_directory("/dev/null")), HasSubstr("is a character device, not a directory"));
 }
 
+TEST(PathCheck, AStepThatLeadsNowhereIsNotShown) {
+  EXPECT_EQ(path_from("/srv", "./run"), "/srv/run");
+  EXPECT_EQ(path_from("/srv/", ".//bin/./run"), "/srv/bin/run");
+  EXPECT_EQ(path_from("/srv", "link/../run"), "/srv/link/../run") << "behind a link it leads elsewhere";
+  EXPECT_EQ(path_from("/srv", "/bin/run"), "/bin/run");
+}
+
 TEST(PathCheck, AProgramIsAFile) {
   const test::TemporaryDirectory dir;
   ::mkfifo((dir / "fifo").c_str(), 0700);

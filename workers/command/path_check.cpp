@@ -21,6 +21,14 @@ PathFault behind_closed_directory(const std::string& path) {
 
 }  // namespace
 
+std::string path_from(const std::string& directory, std::string_view path) {
+  fs::path found;
+  for (const fs::path& part : fs::path(directory) / path) {
+    if (part != ".") found /= part;
+  }
+  return found.string();
+}
+
 std::string kind_of_file(unsigned mode) {
   if (S_ISREG(mode)) return "a file";
   if (S_ISDIR(mode)) return "a directory";

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tuneband::workers {
 
@@ -17,6 +18,10 @@ std::optional<PathFault> fault_of_data_file(const std::string& path);
 
 // What stands in the way of running in the directory `path`.
 std::optional<PathFault> fault_of_directory(const std::string& path);
+
+// `path` as it is found from `directory`, without steps that lead nowhere: "/srv/run" for "./run". ".." stays: behind a link it
+// leads elsewhere.
+std::string path_from(const std::string& directory, std::string_view path);
 
 // "a FIFO", "a block device", ... for a mode of stat(); "a file" and "a directory" too.
 std::string kind_of_file(unsigned mode);

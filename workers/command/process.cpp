@@ -80,8 +80,7 @@ Result<std::string> find_executable(std::string_view name, std::string_view path
   };
   if (name.empty()) return fault("the command's program is empty");
   if (name.find('/') != std::string_view::npos) {
-    const std::string path =
-        name.starts_with('/') || working_dir.empty() ? std::string(name) : working_dir + "/" + std::string(name);
+    const std::string path = name.starts_with('/') || working_dir.empty() ? std::string(name) : path_from(working_dir, name);
     if (runnable(path)) return path;
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "os/child_output.hpp"
+#include "workers/command/path_check.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {
@@ -50,7 +51,7 @@ void add_parameters(const Json& space, std::vector<CommandText>& texts) {
 
 std::string from_working_dir(const CheckedCommand& command, const std::string& path) {
   if (path.starts_with('/')) return path;
-  return command.spec.working_dir.empty() ? "" : command.spec.working_dir + "/" + path;
+  return command.spec.working_dir.empty() ? "" : path_from(command.spec.working_dir, path);
 }
 
 std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
