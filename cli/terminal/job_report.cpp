@@ -128,10 +128,12 @@ void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
 void print_replicas(Console& console, const ReplicasReport& report, const JobInfo& job) {
   const Table table = replicas_table(report, job);
   if (table.empty()) return;
+  const std::string star = "* nothing is both better and faster";
   if (console.terminal().interactive) {
     console.print("");
-    const std::string what = "quality against time, for each number of replicas (* nothing is both better and faster)";
-    console.print_line({{what, Style::dim}});
+    console.print_line({{"quality against time, for each number of replicas (" + star + ")", Style::dim}});
+  } else {
+    console.field("replicas", star);
   }
   console.print_table(table);
 }

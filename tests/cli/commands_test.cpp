@@ -106,6 +106,13 @@ TEST_F(Commands, ARungForWhichNoNumberIsPlannedHasNone) {
   EXPECT_THAT(described(summary), HasSubstr("\tfailed\n0\t0\t3\t-\t8\t3\t5\t0\t1\n"));
 }
 
+TEST_F(Commands, TheStarsOfDistributedTrialsAreExplainedInAPipeToo) {
+  Json summary = example_summary();
+  EXPECT_THAT(described(summary), Not(HasSubstr("nothing is both")));
+  summary["replicas"]["totals"][0]["replicas"] = 2;
+  EXPECT_THAT(described(summary), HasSubstr("\nreplicas\t* nothing is both better and faster\nreplicas\ttrials\t"));
+}
+
 TEST_F(Commands, DescribeNamesTheRulesThatFoundSomethingFailedOrJudgedNothing) {
   const auto rule = [](const char* name, const char* status, const char* details, const Json& some, const Json& example) {
     Json trials;
