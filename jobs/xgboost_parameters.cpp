@@ -232,6 +232,10 @@ const Row* find_named(const std::vector<Row>& table, std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
+bool measures_intervals(const XgboostMetric& metric) {
+  return metric.name == "aft-nloglik" || metric.name == "interval-regression-accuracy";
+}
+
 }  // namespace
 
 const XgboostParameter* find_xgboost_parameter(std::string_view name) {
@@ -349,6 +353,7 @@ const std::vector<std::string>& xgboost_metric_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const XgboostMetric& metric : metrics()) {
+      if (measures_intervals(metric)) continue;
       if (metric.suffix != MetricSuffix::required) all.push_back(metric.name);
       if (metric.suffix != MetricSuffix::none) all.push_back(metric.name + "@n");
     }
@@ -374,7 +379,7 @@ std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective&
   constexpr std::array<std::string_view, 2> kMulticlassOnly{"merror", "mlogloss"};
   constexpr std::array<std::string_view, 4> kMulticlassToo{"merror", "mlogloss", "auc", "aucpr"};
   const auto in = [&metric](const auto& names) { return std::find(names.begin(), names.end(), metric.name) != names.end(); };
-  if (metric.name == "aft-nloglik" || metric.name == "interval-regression-accuracy") {
+  if (measures_intervals(metric)) {
     return "`" + metric.name + "` needs labels that are intervals, which are not supported";
   }
   if (objective.task == XgboostTask::multiclass) {

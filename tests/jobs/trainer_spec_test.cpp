@@ -790,8 +790,10 @@ TEST(TrainerCheck, WhatIsExpectedBehindAMetricIsToldWherePartOfItIsKnown) {
   EXPECT_EQ(found("error@x"), "trainer.eval_metric: expected `error`, or `error@` and a number, got error@x");
   EXPECT_EQ(found("ndcg@"), "trainer.eval_metric: expected `ndcg`, or `ndcg@` and a number, got ndcg@");
   EXPECT_EQ(found("rmse@3"), "trainer.eval_metric: XGBoost has no metric `rmse@3` (did you mean `rmse`?)");
-  EXPECT_THAT(found("f1"), AllOf(StartsWith("trainer.eval_metric: XGBoost has no metric `f1` (it has rmse, "),
-                                 HasSubstr(", error, "), HasSubstr(" and ams@n)")));
+  EXPECT_THAT(found("f1"),
+              AllOf(StartsWith("trainer.eval_metric: XGBoost has no metric `f1` (it has rmse, "), HasSubstr(", error, "),
+                    HasSubstr(" and ams@n)"), Not(HasSubstr("aft-nloglik")), Not(HasSubstr("interval-regression-accuracy"))))
+      << "those that need other labels cannot be had";
   EXPECT_THAT(found("erorr@0.5"), HasSubstr("it has"));
   for (const char* name : {"accuracy", "Accuracy", "acc"}) {
     EXPECT_THAT(found(name), HasSubstr("(minimize `error`, or of more classes `merror`, which is 1 less the accuracy)"));
