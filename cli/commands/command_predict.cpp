@@ -94,8 +94,10 @@ Outcome<std::string> path_of_rows(const PredictOptions& options, const std::stri
 Outcome<bool> names_model_file(const PredictOptions& options) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(options.from, error)) {
-    if (options.from.find('/') == std::string::npos && !options.from.ends_with(".ubj")) return false;
-    return bad_input("there is no such file", options.from, "JOB is a job's name or number, or a model file");
+    const bool may_be_a_job = options.from.find('/') == std::string::npos;
+    if (may_be_a_job && !options.from.ends_with(".ubj")) return false;
+    const std::string by_number = may_be_a_job ? "; a job whose name ends in .ubj goes by its number here" : "";
+    return bad_input("there is no such file", options.from, "JOB is a job's name or number, or a model file" + by_number);
   }
   if (options.trial) return bad_input("is of a job, and " + options.from + " is a file", "--trial");
   return true;

@@ -627,6 +627,7 @@ TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
   for (const char* missing : {"trials/9/model.ubj", "bank-ensemble.ubj"}) {
     EXPECT_NE(said_of({missing, "new.csv"}).find(missing + std::string(": there is no such file")), std::string::npos);
   }
+  EXPECT_NE(notes().find("a job whose name ends in .ubj goes by its number here"), std::string::npos) << notes();
   EXPECT_NE(said_of({"model.ubj", "new.csv", "--trial", "1"}).find("--trial: is of a job, and model.ubj is a file"),
             std::string::npos);
 }
