@@ -121,6 +121,19 @@ std::optional<double> number_from_json(const Json& value) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> integer_from_json(const Json& value) {
+  constexpr double kExactMax = 9007199254740992;  // 2^53
+  if (value.is_number_float()) {
+    const auto number = value.get<double>();
+    if (std::trunc(number) != number || std::abs(number) > kExactMax) return std::nullopt;
+    return static_cast<std::int64_t>(number);
+  }
+  if (!value.is_number_integer()) return std::nullopt;
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMax) return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
 const Json& member(const Json& json, const char* name) {
   static const Json kNone;
   const auto found = json.is_object() ? json.find(name) : json.end();
@@ -132,10 +145,7 @@ std::string text_of(const Json& json, const char* name) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-std::int64_t integer_of(const Json& json, const char* name) {
-  const Json& value = member(json, name);
-  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
-}
+std::int64_t integer_of(const Json& json, const char* name) { return integer_from_json(member(json, name)).value_or(0); }
 
 std::optional<double> number_of(const Json& json, const char* name) { return number_from_json(member(json, name)); }
 
@@ -220,13 +230,8 @@ std::optional<std::int64_t> ObjectReader::integer(const std::string& field, Inte
   const auto what = [&] { return "an integer" + range_text(range); };
   const Json* value = find_or_report(field, what);
   if (value == nullptr) return std::nullopt;
-  bool readable = value->is_number_integer();
-  if (value->is_number_unsigned() &&
-      value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    readable = false;
-  }
-  const std::int64_t number = readable ? value->get<std::int64_t>() : 0;
-  if (!readable || number < range.min || number > range.max) {
+  const auto number = integer_from_json(*value);
+  if (!number || *number < range.min || *number > range.max) {
     expected(field, what(), *value);
     return std::nullopt;
   }

@@ -34,6 +34,9 @@ Result<Json> parse_json(std::string_view text, JsonBounds bounds = {});
 Json number_to_json(double value);
 std::optional<double> number_from_json(const Json& value);
 
+// Also of 27.0, as programs write a float that happens to be whole. Nothing: another value, or too large to be exact.
+std::optional<std::int64_t> integer_from_json(const Json& value);
+
 // That field of an object; null where there is none, or no object.
 const Json& member(const Json& json, const char* name);
 // The same of one that ought to be a text, an integer, a number; "", 0 or nothing where it is none.

@@ -176,13 +176,13 @@ std::int64_t first_rounds(std::int64_t least, const Json& document) {
 void write_scheduler_defaults(Json& document) {
   Json& scheduler = document["scheduler"];
   const Json& type = member(scheduler, "type");
-  const Json& most = member(scheduler, "max_resource");
-  if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1 || most > kResourceMax) return;
+  const std::int64_t most = integer_of(scheduler, "max_resource");
+  if (!scheduler.is_object() || type == "none" || most < 1 || most > kResourceMax) return;
   const bool automatic = !scheduler.contains("type") || type == "auto";
   if (automatic && !scheduler.contains("rung_audit")) scheduler["rung_audit"] = false;
   if (scheduler.contains("min_resource") || scheduler.contains("rungs")) return;
-  const Json& max_trials = member(member(document, "limits"), "max_trials");
-  const std::int64_t least = least_rounds(most.get<std::int64_t>(), max_trials.is_number_integer() && max_trials < kFewTrials);
+  const auto max_trials = integer_from_json(member(member(document, "limits"), "max_trials"));
+  const std::int64_t least = least_rounds(most, max_trials && *max_trials < kFewTrials);
   scheduler["min_resource"] = least;
   const std::int64_t first = first_rounds(least, document);
   if (first > 0 && !scheduler.contains("first_resource")) scheduler["first_resource"] = first;
@@ -252,9 +252,9 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
   if (member(trainer, "type") != "xgboost" || !tunes_eta_of_trees(document)) return;
   const Json& domain = *find_tuned(document, "eta");
   const Json& scheduler = member(document, "scheduler");
-  const Json& rounds = member(scheduler, "max_resource");
+  const std::int64_t rounds = integer_of(scheduler, "max_resource");
   const auto eta = bounds_of(domain);
-  if (!eta || !rounds.is_number_integer() || rounds < 1 || !(eta->min >= 0 && eta->min <= eta->max && eta->max <= 1)) return;
+  if (!eta || rounds < 1 || !(eta->min >= 0 && eta->min <= eta->max && eta->max <= 1)) return;
   const bool early_stopping = member(scheduler, "type") != "none" && rounds > 1;
   if (early_stopping && member(trainer, "fidelity") == "prefix" && eta->max > kWide * eta->min) {
     diagnostics.warning("trainer.fidelity",
@@ -262,13 +262,13 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
                         "and stop slow ones that would become the best",
                         "use shrinkage");
   }
-  const auto most = rounds.get<double>();
+  const auto most = static_cast<double>(rounds);
   const double share = learnt(eta->min, most);
   if (eta->min == 0 || share >= kLearntMin || member(trainer, "adapt_eta") == true) return;
-  const double least = eta_of_shrinkage(-std::log1p(-kLearntMin), rounds.get<std::int64_t>());
+  const double least = eta_of_shrinkage(-std::log1p(-kLearntMin), rounds);
   diagnostics.warning(join_path(eta_path(document, domain), "min"),
-                      "with a learning rate of " + format_number(eta->min) + " " + rounds.dump() + " rounds learn only " +
-                          percent(share) + " of what there is to learn: such trials cannot become good",
+                      "with a learning rate of " + format_number(eta->min) + " " + std::to_string(rounds) +
+                          " rounds learn only " + percent(share) + " of what there is to learn: such trials cannot become good",
                       "raise it to about " + rounded_up(least) + ", or raise scheduler.max_resource");
 }
 

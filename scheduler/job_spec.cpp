@@ -19,10 +19,7 @@ bool says(const Json& trainer, const char* field, const char* word) { return mem
 // Of trainer.data.folds: {"count": 5, "early": 2} trains below max_resource 2 folds and all rows, at it 5 and all rows.
 double read_early_work(const Json& trainer) {
   const Json& folds = member(member(trainer, "data"), "folds");
-  const auto whole = [&](const char* field) {
-    const Json& value = member(folds, field);
-    return value.is_number_integer() ? value.get<double>() : 0;
-  };
+  const auto whole = [&](const char* field) { return static_cast<double>(integer_of(folds, field)); };
   const double early = whole("early");
   const double count = whole("count");
   return early >= 1 && early < count ? (early + 1) / (count + 1) : 1;
@@ -68,9 +65,8 @@ void read_replicas(const Json& trainer, JobSpec& spec, Diagnostics& diagnostics)
   const std::string expected = "expected an integer from 1 to " + std::to_string(kReplicasMax) + ", got ";
   std::set<int> replicas;
   const auto add = [&](const Json& json, const std::string& where) {
-    const auto value = value_from_json(json);
-    const auto* count = value ? std::get_if<std::int64_t>(&*value) : nullptr;
-    if (count == nullptr || *count < 1 || *count > kReplicasMax) {
+    const auto count = integer_from_json(json);
+    if (!count || *count < 1 || *count > kReplicasMax) {
       diagnostics.error(where, expected + excerpt(json));
     } else if (!replicas.insert(static_cast<int>(*count)).second) {
       diagnostics.error(where, excerpt(json) + " stands twice in the list");
@@ -91,12 +87,13 @@ void read_replicas(const Json& trainer, JobSpec& spec, Diagnostics& diagnostics)
 
   const auto rank = trainer.find("metric_rank");
   if (rank == trainer.end()) return;
-  if (!rank->is_number_integer() || *rank < 0 || *rank >= spec.replicas.front()) {
+  const auto number = integer_from_json(*rank);
+  if (!number || *number < 0 || *number >= spec.replicas.front()) {
     diagnostics.error("trainer.metric_rank", "expected a rank from 0 to " + std::to_string(spec.replicas.front() - 1) +
                                                  ", below the least of `replicas`, got " + excerpt(*rank));
     return;
   }
-  spec.metric_rank = rank->get<int>();
+  spec.metric_rank = static_cast<int>(*number);
 }
 
 // Who wants a command that is told to end to be killed fast does not want ranks to be cut off that still save: those have the

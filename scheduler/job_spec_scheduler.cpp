@@ -18,10 +18,9 @@ std::vector<std::int64_t> read_rungs(const Json& json, const SchedulerSpec& spec
   }
   std::vector<std::int64_t> rungs;
   for (std::size_t i = 0; i < json.size(); ++i) {
-    const auto value = value_from_json(json[i]);
-    const auto* level = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+    const auto level = integer_from_json(json[i]);
     const std::int64_t above = rungs.empty() ? 0 : rungs.back();
-    if (level == nullptr || *level <= above || *level > spec.max_resource) {
+    if (!level || *level <= above || *level > spec.max_resource) {
       diagnostics.error(join_path(path, i),
                         "expected an integer above " + std::to_string(above) + " and of at most max_resource (" +
                             std::to_string(spec.max_resource) + "), got " + excerpt(json[i]),

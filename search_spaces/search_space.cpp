@@ -144,7 +144,8 @@ class ConfigurationCheck {
   }
 
   void read_value(const Parameter& parameter, const Json& given) {
-    const auto value = value_from_json(given);
+    const bool whole = std::holds_alternative<IntDomain>(parameter.domain);
+    const std::optional<Value> value = whole ? std::optional<Value>(integer_from_json(given)) : value_from_json(given);
     if (value && contains(parameter.domain, *value)) {
       configuration_[parameter.name] = as_in_domain(parameter.domain, *value);
       return;

@@ -162,11 +162,23 @@ TEST_F(ObjectReading, HonoursExcludedEnds) {
 
 TEST_F(ObjectReading, TakesOnlyIntegersForAnInteger) {
   const Json json =
-      Json::parse(R"({"a": 1.0, "b": "1", "c": true, "d": 18446744073709551615, "e": 1e3, "f": -9223372036854775808})");
+      Json::parse(R"({"a": 1.5, "b": "1", "c": true, "d": 18446744073709551615, "e": 1e16, "f": -9223372036854775808})");
   ObjectReader reader(json, "", diagnostics);
   for (const char* field : {"a", "b", "c", "d", "e"}) EXPECT_EQ(reader.integer(field), std::nullopt) << field;
   EXPECT_EQ(reader.integer("f"), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(diagnostics.errors().size(), 5u);
+}
+
+TEST_F(ObjectReading, TakesAFloatThatIsWholeForAnInteger) {
+  const Json json = Json::parse(R"({"a": 27.0, "b": -1e3, "c": -0.0, "d": 9007199254740992.0, "e": 28.0})");
+  ObjectReader reader(json, "", diagnostics);
+  EXPECT_EQ(reader.integer("a"), 27);
+  EXPECT_EQ(reader.integer("b"), -1000);
+  EXPECT_EQ(reader.integer("c"), 0);
+  EXPECT_EQ(reader.integer("d"), 9007199254740992);
+  EXPECT_EQ(integer_of(json, "a"), 27);
+  EXPECT_EQ(reader.integer("e", {.max = 27}), std::nullopt);
+  EXPECT_EQ(only_fault(), "e: expected an integer of at most 27, got 28.0");
 }
 
 TEST_F(ObjectReading, DoesNotTakeABooleanForANumber) {

@@ -32,6 +32,31 @@ TEST(ParsedJob, MakesPathsAbsoluteAndSortsKeys) {
   EXPECT_EQ(document.canonical, canonical.dump());
 }
 
+TEST(ParsedJob, AnIntegerMayBeWrittenAsAFloatThatIsWhole) {
+  const auto read = [](const char* changes) {
+    Json document = xgboost_document();
+    document.merge_patch(Json::parse(changes));
+    Diagnostics found;
+    ParsedJob job = parse_job(document.dump(), "/data", found);
+    EXPECT_TRUE(found.ok()) << describe(found.errors().front());
+    return job;
+  };
+  const ParsedJob whole = read(R"({"scheduler": {"type": "auto", "max_resource": 81}, "limits": {"max_trials": 9},
+                                   "search_space": {"max_depth": {"min": 2}}, "enqueue": [{"max_depth": 3}],
+                                   "trainer": {"replicas": [1, 2]}})");
+  const ParsedJob floats = read(R"({"scheduler": {"type": "auto", "max_resource": 81.0}, "limits": {"max_trials": 9.0},
+                                    "search_space": {"max_depth": {"min": 2.0}}, "enqueue": [{"max_depth": 3.0}],
+                                    "trainer": {"replicas": [1.0, 2.0]}})");
+  EXPECT_EQ(floats.spec.scheduler.max_resource, 81);
+  EXPECT_EQ(floats.spec.scheduler.min_resource, whole.spec.scheduler.min_resource) << "a default that follows from it";
+  EXPECT_EQ(floats.spec.limits.max_trials, 9);
+  EXPECT_EQ(floats.spec.enqueue, whole.spec.enqueue);
+  EXPECT_EQ(floats.spec.replicas, whole.spec.replicas);
+  EXPECT_EQ(floats.plan.total_resource, whole.plan.total_resource);
+  EXPECT_EQ(read(R"({"scheduler": {"rungs": [3.0, 9.0, 27.0], "type": "successive_halving"}})").spec.scheduler.rungs,
+            (std::vector<std::int64_t>{3, 9, 27}));
+}
+
 TEST(ParsedJob, WhatNoRoundMeasuresCannotBeAConstraintOrAFurtherObjective) {
   const auto faults = [](const Json& changes) {
     Json document = xgboost_document();

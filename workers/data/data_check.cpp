@@ -116,7 +116,8 @@ int replicas_max_of(const Json& job) {
   const std::vector<Json> listed = replicas.is_array() ? replicas.get<std::vector<Json>>() : std::vector<Json>{replicas};
   int most = 1;
   for (const Json& count : listed) {
-    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) most = std::max(most, count.get<int>());
+    const auto number = integer_from_json(count);
+    if (number && *number > 1 && *number <= protocol::kWorldSizeMax) most = std::max(most, static_cast<int>(*number));
   }
   return most;
 }

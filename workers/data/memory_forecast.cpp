@@ -147,8 +147,9 @@ double margin_bytes(double train_rows, double validation_rows, int outputs) {
 int training_at_once(const Json& job, int replicas, int workers) {
   const auto limits = job.find("limits");
   const Json most = limits != job.end() && limits->is_object() ? limits->value("max_parallel_trials", Json()) : Json();
-  if (!most.is_number_integer() || most < 1) return workers;
-  return static_cast<int>(std::min(static_cast<double>(workers), most.get<double>() * replicas));
+  const auto at_once = integer_from_json(most);
+  if (!at_once || *at_once < 1) return workers;
+  return static_cast<int>(std::min(static_cast<double>(workers), static_cast<double>(*at_once) * replicas));
 }
 
 void check_training_memory(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, const CheckedMachine& machine,
