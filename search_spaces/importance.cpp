@@ -23,11 +23,17 @@ struct Samples {
   std::vector<double> costs;
 };
 
-// By the results that violate no constraint: others have no cost of their own.
+// By the results that violate no constraint: others have no cost of their own. Nor has any where all of these diverged.
 int level_to_explain(const History& history, std::size_t enough) {
   std::vector<std::size_t> counts(std::max<std::size_t>(1, history.levels().size()), 0);
+  std::vector<bool> has_cost(counts.size());
   for (const History::Result& result : history.results()) {
-    if (result.loss.violation == 0) ++counts[static_cast<std::size_t>(result.level)];
+    const auto level = static_cast<std::size_t>(result.level);
+    if (result.loss.violation == 0) ++counts[level];
+    if (result.loss.feasible()) has_cost[level] = true;
+  }
+  for (std::size_t level = 0; level < counts.size(); ++level) {
+    if (!has_cost[level]) counts[level] = 0;
   }
   for (std::size_t level = counts.size(); level-- > 0;) {
     if (counts[level] >= enough) return static_cast<int>(level);
@@ -408,16 +414,14 @@ struct Learned {
   std::vector<TreeEffects> trees;
 };
 
-// Nothing with fewer than kImportanceTrialsMin, when every result violates the constraints or when nothing is tuned.
+// Nothing with fewer than kImportanceTrialsMin, when no result is finite and meets the constraints or when nothing is tuned.
 std::unique_ptr<Learned> learned_from(const SearchSpace& space, const History& history) {
   auto learned = std::make_unique<Learned>(space);
   const Encoding& encoding = learned->encoding;
   const std::size_t dimensions = encoding.dimensions().size();
   Samples samples = samples_of(history, std::max(kImportanceTrialsMin, kTrialsForEachParameter * dimensions));
-  const auto& results = history.results();
-  const bool none_meets = !results.empty() && std::all_of(results.begin(), results.end(),
-                                                          [](const auto& result) { return result.loss.violation > 0; });
-  if (dimensions == 0 || samples.costs.size() < kImportanceTrialsMin || none_meets) return nullptr;
+  const bool has_cost = std::any_of(samples.costs.begin(), samples.costs.end(), [](double cost) { return std::isfinite(cost); });
+  if (dimensions == 0 || samples.costs.size() < kImportanceTrialsMin || !has_cost) return nullptr;
   learned->resource = samples.resource;
   learned->trials = samples.costs.size();
   thin_out(samples);

@@ -55,10 +55,11 @@ struct Importance {
 };
 
 // Of the highest level at which at least max(kImportanceTrialsMin, 3 for each parameter) trials have a result that violates no
-// constraint, else of the one with the most; nothing where every result violates one, with fewer than kImportanceTrialsMin,
-// the others and the failed ones counted, or when nothing is tuned. Costs that are not finite or violate the constraints, and
-// those beyond the upper quartile plus three interquartile ranges, count as that much. Where a parameter was not active it is
-// taken to have a random value. Costs are as in the history: negated when the objective is maximised. Deterministic.
+// constraint, one of them finite, else of the one with the most; nothing where no level has such a one, with fewer than
+// kImportanceTrialsMin, the others and the failed ones counted, or when nothing is tuned. Costs that are not finite or violate
+// the constraints, and those beyond the upper quartile plus three interquartile ranges, count as that much. Where a parameter was
+// not active it is taken to have a random value. Costs are as in the history: negated when the objective is maximised.
+// Deterministic.
 std::optional<Importance> importance_of(const SearchSpace& space, const History& history);
 
 // The mean cost over all values of the other parameters, by the values of two: partial dependence of both.

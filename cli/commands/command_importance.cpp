@@ -61,18 +61,18 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
 }
 
 // Why there is no importance yet.
-std::string unknown_because(const SummaryInfo& costs) {
-  if (costs.trials_measured >= kTrialsNeeded && costs.trials_violating == costs.trials_measured)
-    return fmt::format("none of the {} with a result meets the constraints", format_count(costs.trials_measured, "trial"));
-  return fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned", kTrialsNeeded);
+std::string unknown_because(const JobSummary& summary) {
+  const SummaryInfo& costs = summary.costs;
+  const bool none_counts = costs.trials_not_finite + costs.trials_violating >= costs.trials_measured;
+  if (!summary.importance_known || !none_counts)
+    return fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned", kTrialsNeeded);
+  return fmt::format("none of the {} with a result {}", format_count(costs.trials_measured, "trial"),
+                     costs.trials_not_finite == 0  ? "meets the constraints"
+                     : costs.trials_violating == 0 ? "has a finite value"
+                                                   : "has a finite value and meets the constraints");
 }
 
-Finished print_importance(Console& console, const Json& answer, const JobInfo& job, const SummaryInfo& costs) {
-  const Json importance = answer.value("importance", Json());
-  if (!importance.is_object()) {
-    console.print(unknown_because(costs) + ": nothing can be said yet");
-    return kExitOk;
-  }
+Finished print_importance(Console& console, const Json& importance, const JobInfo& job) {
   const double explained = number_of(importance, "explained").value_or(0);
   console.field("metric", job.metric);
   console.field("from", fmt::format("{} with a result at {}", format_count(integer_of(importance, "trials"), "trial"),
@@ -88,10 +88,13 @@ Finished print_importance(Console& console, const Json& answer, const JobInfo& j
 Finished show_importance(Session session, const std::string& name) {
   const auto job = session.api.job(name);
   if (!job) return job.error();
-  return show_answer(session, job_path(name) + "/importance", [&](const Json& answer) {
-    const bool unknown = !job->constraints.empty() && !answer.value("importance", Json()).is_object();
-    const auto summary = unknown ? session.api.get(job_path(name) + "/summary") : Outcome<Json>(Json::object());
-    return print_importance(session.console, answer, *job, summary ? job_summary_from_json(*summary).costs : SummaryInfo());
+  return show_answer(session, job_path(name) + "/importance", [&](const Json& answer) -> Finished {
+    const Json importance = answer.value("importance", Json());
+    if (importance.is_object()) return print_importance(session.console, importance, *job);
+    const auto summary = session.api.get(job_path(name) + "/summary");
+    if (!summary) return summary.error();
+    session.console.print(unknown_because(job_summary_from_json(*summary)) + ": nothing can be said yet");
+    return kExitOk;
   });
 }
 

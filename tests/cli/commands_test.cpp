@@ -1022,21 +1022,25 @@ TEST_F(Commands, ThePlanOfABrokenDocumentListsEveryFault) {
   EXPECT_EQ(finished.error().exit_status, kExitBadInput);
 }
 
-TEST_F(Commands, ImportanceSaysWhereNoTrialMeetsTheConstraints) {
-  const auto said = [this](const std::string& name, int violating) {
+TEST_F(Commands, ImportanceSaysWhereNoTrialHasAFiniteValueThatMeetsTheConstraints) {
+  const auto said = [this](int results, int not_finite, int violating) {
+    const std::string name = fmt::format("{}-{}-{}", results, not_finite, violating);
     const std::string job = "GET /v1/jobs/" + name;
     server_.answer(job, job_of_two_objectives().dump());
     server_.answer(job + "/importance", R"({"importance": null})");
     Json summary = example_summary(job_of_two_objectives());
-    summary["summary"]["trials_measured"] = 30;
-    summary["summary"]["trials_violating"] = violating;
+    summary["importance"] = {{"results", results}, {"results_needed", 10}};
+    summary["summary"].update({{"trials_measured", 30}, {"trials_not_finite", not_finite}, {"trials_violating", violating}});
     server_.answer(job + "/summary", summary.dump());
     out_.str("");
     EXPECT_TRUE(show_importance(session(), name));
     return out_.str();
   };
-  EXPECT_THAT(said("all", 30), HasSubstr("none of the 30 trials with a result meets the constraints: nothing can be said yet"));
-  EXPECT_THAT(said("but-one", 29), HasSubstr("fewer than 10 trials have a result at one rung"));
+  EXPECT_THAT(said(30, 0, 30), HasSubstr("none of the 30 trials with a result meets the constraints: nothing can be said yet"));
+  EXPECT_THAT(said(30, 30, 0), HasSubstr("none of the 30 trials with a result has a finite value: nothing can be said yet"));
+  EXPECT_THAT(said(30, 10, 20), HasSubstr("none of the 30 trials with a result has a finite value and meets the constraints:"));
+  EXPECT_THAT(said(30, 0, 29), HasSubstr("fewer than 10 trials have a result at one rung"));
+  EXPECT_THAT(said(9, 0, 30), HasSubstr("fewer than 10 trials have a result at one rung"));
 }
 
 }  // namespace tuneband::cli

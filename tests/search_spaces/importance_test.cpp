@@ -289,13 +289,15 @@ TEST(Importance, IsTheSameWhateverTheUnitOfTheCosts) {
   }
 }
 
-TEST(Importance, OfNothingButDivergedTrialsIsNone) {
+TEST(Importance, IsUnknownOfNothingButDivergedOrFailedTrials) {
   const SearchSpace space = cube();
-  const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return std::nan(""); }));
-  ASSERT_TRUE(importance);
-  EXPECT_EQ(importance->explained, 0);
-  for (const MainEffect& effect : importance->parameters) EXPECT_EQ(effect.share, 0);
-  for (const double mean : importance->dependence.front().mean) EXPECT_EQ(mean, 0);
+  EXPECT_FALSE(importance_of(space, random_job(space, 50, [](const Configuration&) { return std::nan(""); })));
+  History failed = random_job(space, 0, [](const Configuration&) { return 0.0; });
+  for (int trial = 0; trial < 50; ++trial) {
+    failed.add_trial(make_sampler({.type = SamplerType::random, .seed = 4}, space)->suggest(trial, failed));
+    failed.end_trial(trial, true);
+  }
+  EXPECT_FALSE(importance_of(space, failed));
 }
 
 TEST(Importance, ShowsTheBestOfVeryManyCategoriesInTheirOrder) {
@@ -443,8 +445,26 @@ TEST(Importance, IsOfTheHighestLevelWhoseResultsMeetTheConstraints) {
   EXPECT_EQ(dependence_surface(space, history, "a", "b")->resource, 1);
 }
 
+TEST(Importance, IsOfALevelWhereSomeResultIsFiniteAndMeetsTheConstraints) {
+  const SearchSpace space = cube();
+  History history({1, 9});
+  const auto sampler = make_sampler({.type = SamplerType::random, .seed = 4}, space);
+  for (int trial = 0; trial < 60; ++trial) {
+    history.add_trial(sampler->suggest(trial, history));
+    const double a = number(history.trials().back().configuration, "a");
+    history.add_result(trial, 1, Loss(a, 0));
+    history.add_result(trial, 9, trial % 2 == 0 ? Loss(std::nan(""), 0) : Loss(a, 0.5));
+  }
+  const auto importance = importance_of(space, history);
+  ASSERT_TRUE(importance);
+  EXPECT_EQ(importance->resource, 1);
+}
+
 TEST(Importance, IsUnknownWhereNoResultMeetsTheConstraints) {
   const SearchSpace space = cube();
+  const History some_diverged =
+      random_job(space, 60, [](const Configuration& at) { return number(at, "a") < 0.5 ? Loss(std::nan(""), 0) : Loss(1, 0.5); });
+  EXPECT_FALSE(importance_of(space, some_diverged));
   const History history = random_job(space, 60, [](const Configuration& at) { return Loss(number(at, "a"), 0.5); });
   EXPECT_FALSE(importance_of(space, history));
   EXPECT_FALSE(dependence_surface(space, history, "a", "b"));

@@ -42,9 +42,10 @@ export function furtherValuesOf(trial: Trial, job: Job): string {
 export function importanceWaitsFor({ importance, summary }: Pick<Summary, 'importance' | 'summary'>): string {
   const { results, results_needed: needed } = importance;
   if (results < needed) return `Known when ${needed} trials have a value at one level: ${results} have.`;
-  const measured = summary.trials_measured;
-  const noneMeets = measured > 0 && summary.trials_violating === measured;
-  return noneMeets ? `Known when a trial meets the constraints: none of the ${formatCount(measured, 'trial')} with a result does.` : 'Being computed…';
+  const { trials_measured: measured, trials_not_finite: bad, trials_violating: violating } = summary;
+  if (bad + violating < measured || measured === 0) return 'Being computed…';
+  const wanted = bad === 0 ? 'meets the constraints' : violating === 0 ? 'has a finite value' : 'has a finite value and meets the constraints';
+  return `Known when a trial ${wanted}: none of the ${formatCount(measured, 'trial')} with a result does.`;
 }
 
 export function savedText(costs: Costs, job: Job): string {

@@ -349,15 +349,17 @@ test('a configuration is pasted as it is meant', () => {
   assert.ok(!counted({ objective: 'binary:logistic' }));
 });
 
-test('what importance waits for: results, or one that meets the constraints', () => {
-  const waitsFor = (results: number, measured: number, violating: number): string => {
-    const summary = { trials_measured: measured, trials_violating: violating } as Costs;
+test('what importance waits for: results, or one that is finite and meets the constraints', () => {
+  const waitsFor = (results: number, measured: number, notFinite: number, violating: number): string => {
+    const summary = { trials_measured: measured, trials_not_finite: notFinite, trials_violating: violating } as Costs;
     return importanceWaitsFor({ importance: { results, results_needed: 10 }, summary });
   };
-  assert.equal(waitsFor(9, 9, 9), 'Known when 10 trials have a value at one level: 9 have.');
-  assert.equal(waitsFor(10, 12, 12), 'Known when a trial meets the constraints: none of the 12 trials with a result does.');
-  assert.equal(waitsFor(10, 12, 11), 'Being computed…');
-  assert.equal(waitsFor(10, 0, 0), 'Being computed…');
+  assert.equal(waitsFor(9, 9, 0, 9), 'Known when 10 trials have a value at one level: 9 have.');
+  assert.equal(waitsFor(10, 12, 0, 12), 'Known when a trial meets the constraints: none of the 12 trials with a result does.');
+  assert.equal(waitsFor(10, 12, 12, 0), 'Known when a trial has a finite value: none of the 12 trials with a result does.');
+  assert.equal(waitsFor(10, 12, 5, 7), 'Known when a trial has a finite value and meets the constraints: none of the 12 trials with a result does.');
+  assert.equal(waitsFor(10, 12, 0, 11), 'Being computed…');
+  assert.equal(waitsFor(10, 0, 0, 0), 'Being computed…');
 });
 
 test('what stopping saved may be nothing, no time, or less than training anew cost', () => {
