@@ -35,7 +35,7 @@ function Field({ document, faults, change, path, label, kind }: FieldProps): JSX
           {kind.map((option) => <option value={option}>{option === '' ? 'default' : option.replaceAll('_', ' ')}</option>)}
         </select>
       ) : (
-        <TextInput inputMode={kind === 'number' ? 'decimal' : 'text'} value={shown} aria-invalid={bad} take={set} />
+        <TextInput inputMode={kind === 'number' ? 'decimal' : 'text'} value={shown} aria-invalid={bad} taken="typed" take={set} />
       )}
     </label>
   );
@@ -148,7 +148,7 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
   };
   const input = (field: 'min' | 'max' | 'step'): JSX.Element => (
     <TextInput inputMode="decimal" aria-label={`${name}: ${field}`} aria-invalid={bad(field)} value={String(domain[field] ?? '')}
-      placeholder={field} take={(text) => put(withField(domain, [field], text.trim() === '' ? undefined : asNumber(text)) as ParameterDocument)} />
+      placeholder={field} taken="typed" take={(text) => put(withField(domain, [field], text.trim() === '' ? undefined : asNumber(text)) as ParameterDocument)} />
   );
   return (
     <div class="domain">

@@ -154,7 +154,7 @@ function Editor({ start }: { start: Start }): JSX.Element {
       <header class="page-head">
         <h1>New job</h1>
         <div class="actions">
-          <button type="button" class="primary" disabled={busy.value || faults.length > 0 || !document_} onClick={() => void submit()}>Submit</button>
+          <button type="button" class="primary" disabled={busy.value || !document_} onClick={() => void submit()}>Submit</button>
         </div>
       </header>
       {refusal.value && <FaultNotice fault={refusal.value} />}
