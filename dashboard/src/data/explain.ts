@@ -1,5 +1,5 @@
 // Trials in words.
-import type { Costs, Job, JobDocument, Summary, Trial } from '../api/shapes.ts';
+import type { Costs, Job, Summary, Trial } from '../api/shapes.ts';
 import { formatCount, formatDuration, formatNumber, numberOf } from './numbers.ts';
 import { trainedFor } from './trials.ts';
 
@@ -22,12 +22,6 @@ export function trainingOf(best: Trial, job: Job): string {
   const none = share !== '' && itsJobEnded === '' && job.trials.completed === 0;
   const nobody = !none ? '' : job.ended_at === null ? ': no trial has come to the end yet' : ': no trial came to the end';
   return `${units(trained, job.resource_name)}${share}${itsJobEnded}${kept}${nobody}`;
-}
-
-// Each model of such a job was trained on all rows already.
-export function hasFolds(spec: JobDocument): boolean {
-  const data = spec.trainer?.['data'] as { folds?: unknown } | undefined;
-  return Boolean(data?.folds);
 }
 
 // Of several objectives the values of those after the first, "latency 115.5 and size 3".

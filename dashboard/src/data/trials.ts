@@ -1,7 +1,8 @@
 // The trials of a job as columns: a row a trial, found by its number. Rows are added and changed in place as the job goes on;
 // `version` tells whoever draws them.
 import { signal } from '@preact/signals';
-import type { Job, ParameterValue, Trial, TrialState } from '../api/shapes.ts';
+import type { Job, JobDetail, ParameterValue, Trial, TrialState } from '../api/shapes.ts';
+import { hasFewerFoldsBelow } from './folds.ts';
 import { numberOf } from './numbers.ts';
 import { placeOf, type Parameter } from './space.ts';
 
@@ -42,6 +43,12 @@ export interface TrialRow {
 // What trials are ranked by, here as on the server: the value of the model that a trial has.
 export function valueOf(row: TrialRow): number | null {
   return row.keptValue ?? row.objective;
+}
+
+// As the server ranks them, what comes first whatever its value: 0 what counts, 1 a value of fewer folds, 2 what breaks constraints.
+export function standingOf(row: TrialRow, job: Pick<JobDetail, 'max_resource' | 'spec'>): number {
+  if (row.violation > 0) return 2;
+  return row.objectiveResource < job.max_resource && hasFewerFoldsBelow(job.spec) ? 1 : 0;
 }
 
 function resultOf(row: TrialRow): Result[] {

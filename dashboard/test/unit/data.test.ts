@@ -9,7 +9,7 @@ import { furtherValuesOf, importanceWaitsFor, savedText, trainingOf } from '../.
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
-import { rowOfTrial, type Told } from '../../src/data/trials.ts';
+import { rowOfTrial, standingOf, type Told } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
@@ -133,6 +133,25 @@ test('the best so far counts at the highest resource alone, by what was spent un
   assert.deepEqual(found.anywhere.map((step) => step.trial), [0]);
   assert.equal(found.end, 48);
   assert.deepEqual(bestSoFar(rows, judged('minimize', 9), 'time', 10).steps.map((step) => [step.trial, step.cost]), [[1, 2], [2, 3]]);
+});
+
+test('values of fewer folds are no part of the best so far once there is one of all, and come after it in the table', () => {
+  const lower = rowOf({ number: 0, state: 'stopped', objective: 0.99, objectiveResource: 3, resource: 3, ended: 1 });
+  const rows = [
+    lower,
+    rowOf({ number: 1, state: 'completed', objective: 0.7, objectiveResource: 9, resource: 9, ended: 2, results: [{ at: 1, value: 0.98, resource: 3, resourceSoFar: 3, workerSecondsSoFar: 1 }] }),
+    rowOf({ number: 2, state: 'completed', objective: 0.8, objectiveResource: 9, resource: 9, ended: 3 }),
+    rowOf({ number: 3, state: 'completed', objective: 0.95, objectiveResource: 9, resource: 9, ended: 4, violation: 0.1 }),
+  ];
+  const job = judged('maximize', 9, false, { count: 5, early: 2 });
+  const found = bestSoFar(rows, job, 'time', 10);
+  assert.ok(found.alone);
+  assert.deepEqual([found.steps, found.anywhere, found.points].map((list) => list.map((one) => one.trial)), [[1, 2], [1, 2], [1, 2]]);
+  assert.deepEqual(bestSoFar([lower], job, 'time', 10).steps.map((step) => step.trial), [0], 'there is no other yet');
+  assert.deepEqual(bestSoFar(rows, judged('maximize', 9, false, 5), 'time', 10).anywhere.map((step) => step.trial), [1, 0], 'all rungs have as many');
+  const column = { value: (index: number) => rows[index]?.objective ?? null, standing: (index: number) => standingOf(rows[index] ?? lower, job) } as Column;
+  assert.deepEqual(sortedRows([0, 1, 2, 3], column, true), [2, 1, 0, 3]);
+  assert.deepEqual(sortedRows([0, 1, 2, 3], column, false), [1, 2, 0, 3]);
 });
 
 test('a level that only values without meaning have come to does not count', () => {

@@ -76,7 +76,7 @@ const palette: Palette = { text: '', muted: '', faint: '', grid: '', surface: ''
 
 function historyOf(values: number[], over: Partial<HistoryInput>): string {
   const points = values.map((value) => ({ trial: 0, cost: 1, value, counts: true, state: 'completed' as const }));
-  const series = [{ steps: points, anywhere: [], points, end: 1, resource: 0, name: '', color: () => '#000', dash: [] }];
+  const series = [{ steps: points, anywhere: [], points, end: 1, resource: 0, alone: false, name: '', color: () => '#000', dash: [] }];
   const cost = { label: 'time', format: String, say: String };
   const pen = new SvgPen(400, 300, () => ({ width: 10 }) as TextMetrics);
   historyScene({ series, metric: 'loss', cost, x: 'linear', y: 'linear', goal: 'minimize', linked: true, ended: false, ...over })({ width: 400, height: 300, palette }).draw(pen);

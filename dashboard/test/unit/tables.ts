@@ -22,6 +22,7 @@ export function tableOf(trials: readonly GivenTrial[]): TrialTable {
 }
 
 // A job, as far as its trials are judged by it.
-export function judged(goal: Job['objective']['goal'], maxResource: number, rungsCompare = false) {
-  return { objective: { goal }, max_resource: maxResource, rungs_compare: rungsCompare };
+export function judged(goal: Job['objective']['goal'], maxResource: number, rungsCompare = false, folds?: unknown) {
+  const spec = { name: 'j', search_space: {}, trainer: { type: 'xgboost', data: { folds } } };
+  return { objective: { goal }, max_resource: maxResource, rungs_compare: rungsCompare, spec };
 }

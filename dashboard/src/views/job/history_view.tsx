@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { secondsOf } from '../../api/clock.ts';
-import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
+import type { JobDetail } from '../../api/shapes.ts';
+import { bestSoFar, type BestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
 import { chosenOption, Switch, yLinearOrLog } from '../../parts/switch.tsx';
@@ -15,6 +16,13 @@ export const costAxes = [['time', 'time'], ['resource', 'resource'], ['worker_ti
 export function costAxis(axis: CostAxis, resourceName: string): HistoryInput['cost'] {
   if (axis === 'resource') return { label: `${resourceName} spent`, format: formatNumber, say: (value) => units(value, resourceName) };
   return { label: axis === 'time' ? 'time since the job was created' : 'training time of all workers', format: formatDuration, say: formatDuration };
+}
+
+function noteOn({ points, resource, alone }: BestSoFar, job: JobDetail): string | undefined {
+  if (resource === 0) return job.rungs_compare ? 'What each trial keeps, from any rung.' : undefined;
+  const level = units(resource, job.resource_name);
+  const rest = alone ? 'Values below are of fewer folds, and left out.' : 'Dashed: the best at any rung.';
+  return `${thickLine(points.filter((point) => point.counts).length)} to ${level}. ${rest}`;
 }
 
 function thickLine(trials: number): string {
@@ -43,7 +51,7 @@ export function HistoryView({ height }: { height: number }): JSX.Element {
       file={`${job.name}-best-so-far`}
       table={() => ({ columns: [costAxis(axis, job.resource_name).label, job.objective.metric, 'trial'], rows: history.steps.map((step) => [step.cost, step.value, step.trial]) })}
       tools={<Switch label="Over" name="cost" options={costAxes} />}
-      note={history.resource > 0 ? `${thickLine(history.points.filter((point) => point.counts).length)} to ${units(history.resource, job.resource_name)}. Dashed: the best at any rung.` : job.rungs_compare ? 'What each trial keeps, from any rung.' : undefined}
+      note={noteOn(history, job)}
     />
   );
 }

@@ -1,7 +1,7 @@
 // The columns that the table of trials can have.
 import type { JobDetail, ParameterValue } from '../../api/shapes.ts';
 import { formatDuration, formatValue } from '../../data/numbers.ts';
-import type { TrialTable } from '../../data/trials.ts';
+import { standingOf, type TrialTable } from '../../data/trials.ts';
 
 export type CellValue = ParameterValue | null;
 
@@ -13,6 +13,7 @@ export interface Column {
   byDefault: boolean;
   value: (index: number) => CellValue;
   text: (value: CellValue) => string;
+  standing?: (index: number) => number; // sorted by before the value
 }
 
 const cell = (id: string, title: string, width: number, value: Column['value'], rest: Partial<Column> = {}): Column => ({
@@ -30,6 +31,7 @@ export function keepsBest(job: JobDetail): boolean {
 
 export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
   const row = (index: number): TrialTable['rows'][number] => table.rows[index] as TrialTable['rows'][number];
+  const standing = (index: number): number => standingOf(row(index), job);
   const parameters = [...table.parameters].map(([name, column], place) => {
     const numeric = typeof column.find((value) => value !== null) === 'number';
     const width = Math.max(110, Math.min(200, 9 * name.length + 24));
@@ -38,8 +40,8 @@ export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
   return [
     cell('trial', 'trial', 66, (index) => row(index).number),
     cell('state', 'state', 122, (index) => row(index).state, { numeric: false }),
-    cell('objective', job.objective.metric, Math.max(110, 9 * job.objective.metric.length + 30), (index) => row(index).objective),
-    cell('kept', 'kept', 112, (index) => row(index).keptValue, { byDefault: keepsBest(job) }),
+    cell('objective', job.objective.metric, Math.max(110, 9 * job.objective.metric.length + 30), (index) => row(index).objective, { standing }),
+    cell('kept', 'kept', 112, (index) => row(index).keptValue, { byDefault: keepsBest(job), standing }),
     ...job.more_objectives.map((objective, place) =>
       cell(`objective.${place + 1}`, objective.metric, 110, (index) => row(index).moreObjectives[place] ?? null)),
     cell('resource', job.resource_name, 80, (index) => row(index).resource),
@@ -68,7 +70,7 @@ export function parseSort(text: string, fallback: Sort): Sort {
   return text.startsWith('-') ? { column: text.slice(1), descending: true } : { column: text, descending: false };
 }
 
-// What is missing or not finite is last, whichever way it is sorted; equals stay in the order of their numbers.
+// What is missing or not finite is last and what counts first, whichever way it is sorted; equals stay in the order of their numbers.
 export function sortedRows(rows: readonly number[], column: Column | undefined, descending: boolean): number[] {
   if (!column) return [...rows];
   const sign = descending ? -1 : 1;
@@ -77,9 +79,10 @@ export function sortedRows(rows: readonly number[], column: Column | undefined, 
     return typeof value === 'number' && !Number.isFinite(value) ? null : value;
   };
   return rows
-    .map((index) => ({ index, value: valueOf(index) }))
+    .map((index) => ({ index, value: valueOf(index), standing: column.standing?.(index) ?? 0 }))
     .sort((a, b) => {
       if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null) || a.index - b.index;
+      if (a.standing !== b.standing) return a.standing - b.standing;
       if (a.value === b.value) return a.index - b.index;
       return sign * (a.value < b.value ? -1 : 1);
     })

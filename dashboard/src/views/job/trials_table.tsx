@@ -3,6 +3,8 @@ import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { getExactTrials } from '../../api/routes.ts';
+import { units } from '../../data/explain.ts';
+import { hasFewerFoldsBelow } from '../../data/folds.ts';
 import { transport } from '../../api/transport.ts';
 import { csvOf, saveText } from '../../parts/download.ts';
 import { Menu } from '../../parts/menu.tsx';
@@ -55,6 +57,7 @@ export function TrialsTable({ height }: { height: number }): JSX.Element {
         </div>
       </header>
       <VirtualRows rows={rows} columns={columns} sort={sort} height={height} />
+      {hasFewerFoldsBelow(job.spec) && <p class="plot-note">Values below {units(job.max_resource, job.resource_name)} are of fewer folds: sorted by value they follow those of all.</p>}
     </section>
   );
 }
