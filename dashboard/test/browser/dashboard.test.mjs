@@ -868,6 +868,16 @@ test('nothing is wider than a telephone', async () => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 360, `${hash} is ${wide} pixels wide`);
   }
+  await open('#/compare?jobs=example,one');
+  const heads = page.getByRole('region', { name: 'Results of the jobs' }).getByRole('columnheader');
+  await heads.first().waitFor();
+  const lines = (await heads.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().height)));
+  assert.ok(Math.max(...lines) < 40, `the heads of what is out of sight leave empty lines: ${lines}`);
+  await open('#/jobs/trees/table');
+  const sorted = page.locator('[role=columnheader][aria-sort=ascending]');
+  await sorted.filter({ hasText: 'kept' }).waitFor();
+  const right = await sorted.evaluate((head) => head.getBoundingClientRect().right);
+  assert.ok(right <= 360, `what the trials are sorted by is out of sight, ${right} pixels to the right`);
   const tops = (locator) => locator.evaluateAll((found) => new Set(found.map((one) => one.getBoundingClientRect().top)).size);
   assert.equal(await tops(page.getByRole('navigation', { name: 'Main' }).getByRole('link')), 1, 'the pages are named in one line');
   await open('#/new');

@@ -37,11 +37,12 @@ export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
     const width = Math.max(110, Math.min(200, 9 * name.length + 24));
     return cell(`p.${name}`, name, width, (index) => column[index] ?? null, { numeric, byDefault: place < defaultParameters });
   });
+  const objective = cell('objective', job.objective.metric, Math.max(110, 9 * job.objective.metric.length + 30), (index) => row(index).objective, { standing });
+  const kept = cell('kept', 'kept', 112, (index) => row(index).keptValue, { byDefault: keepsBest(job), standing });
   return [
     cell('trial', 'trial', 66, (index) => row(index).number),
     cell('state', 'state', 122, (index) => row(index).state, { numeric: false }),
-    cell('objective', job.objective.metric, Math.max(110, 9 * job.objective.metric.length + 30), (index) => row(index).objective, { standing }),
-    cell('kept', 'kept', 112, (index) => row(index).keptValue, { byDefault: keepsBest(job), standing }),
+    ...(keepsBest(job) ? [kept, objective] : [objective, kept]), // a telephone shows one of them
     ...job.more_objectives.map((objective, place) =>
       cell(`objective.${place + 1}`, objective.metric, 110, (index) => row(index).moreObjectives[place] ?? null)),
     cell('resource', job.resource_name, 80, (index) => row(index).resource),
