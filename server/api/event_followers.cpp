@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_writer.hpp"
 #include "server/api/event_text.hpp"
 
 namespace tuneband::server {
@@ -37,6 +38,22 @@ void EventFollowers::on_committed(std::span<const Write> writes) {
   if (!some) return;
   std::erase_if(followers_, [](const auto& follower) { return !follower->stream->open(); });
   for (const auto& follower : followers_) advance(follower);
+}
+
+// Who does not take what it is sent comes again, and sees the note then.
+void EventFollowers::note_changed(JobId job, std::optional<int> trial, const std::string& note) {
+  std::string json_of_note;
+  JsonWriter json(json_of_note);
+  json.begin_object().field("job", job).field("trial", trial).field("note", note).end_object();
+  const std::string text = event_text("note", json_of_note);
+  for (const auto& follower : followers_) {
+    if (follower->job && *follower->job != job) continue;
+    if (follower->stream->queued_bytes() > kQueuedBytesMax) {
+      follower->stream->end();
+    } else {
+      follower->stream->write(text);
+    }
+  }
 }
 
 void EventFollowers::advance(const std::shared_ptr<Follower>& follower) {

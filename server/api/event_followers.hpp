@@ -3,6 +3,7 @@
 //
 //   id: 123
 //   event: event   Event (docs/api.md)
+//   event: note    {"job", "trial": number or null, "note": text}; as it is written: it is no row, and has no id
 //   event: gap     {}; some of what came before the next one is not kept any more
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "scheduler/rows.hpp"
@@ -28,6 +30,7 @@ class EventFollowers {
   // `after`: nothing: what happens from now on. `stream` has its head sent.
   void follow(std::optional<JobId> job, std::optional<std::int64_t> after, std::shared_ptr<HttpStream> stream);
   void on_committed(std::span<const Write> writes);
+  void note_changed(JobId job, std::optional<int> trial, const std::string& note);
   void close();
 
  private:

@@ -56,6 +56,7 @@ void Api::put_note(const HttpRequest& request, JobId job, std::optional<int> tri
     if (there) {
       versions_.changed(job);
       events_.note_changed(job, trial, note);
+      followers_.note_changed(job, trial, note);
     }
     // Where it is not, the read says what is missing.
     read_json([job, trial](Reader& reader) { return reader.note(job, trial); }, respond);

@@ -144,6 +144,29 @@ TEST_F(ApiEventLogTest, IsFollowedFromNowOn) {
   EXPECT_EQ(data_of(blocks[0]).at("job_name"), "after");
 }
 
+TEST_F(ApiEventLogTest, TellsOfNotesAlsoOnJobsThatHaveEnded) {
+  const std::string id = submit(job_document("noted"));
+  submit(job_document("other"));
+  work_until_idle("worker-1");
+  ASSERT_EQ(get_json("/v1/jobs/noted").at("state"), "completed");
+  RawClient all = follow("");
+  RawClient of_job = follow("?job=noted");
+  RawClient of_other = follow("?job=other");
+  for (RawClient* follower : {&all, &of_job, &of_other}) ASSERT_EQ(read(*follower, 1).size(), 1u);  // where it begins
+  send("PUT", "/v1/jobs/noted/note", R"({"note": "läuft"})");
+  send("PUT", "/v1/jobs/noted/trials/0/note", R"({"note": "odd"})");
+  send("PUT", "/v1/jobs/other/note", R"({"note": "its own"})");
+  const std::string begin = R"({"job": )" + id;
+  for (RawClient* follower : {&all, &of_job}) {
+    const auto blocks = read(*follower, 2);
+    ASSERT_GE(blocks.size(), 2u);
+    EXPECT_TRUE(blocks[0].starts_with("event: note\ndata: ")) << "it has no id: " << blocks[0];
+    EXPECT_EQ(data_of(blocks[0]), Json::parse(begin + R"(, "trial": null, "note": "läuft"})"));
+    EXPECT_EQ(data_of(blocks[1]), Json::parse(begin + R"(, "trial": 0, "note": "odd"})"));
+  }
+  EXPECT_EQ(data_of(read(of_other, 1).at(0)).at("note"), "its own");
+}
+
 TEST_F(ApiEventLogTest, AFollowerThatComesBackGoesOnWhereItWas) {
   submit(job_document("followed"));
   work_until_idle("worker-1");

@@ -20,6 +20,11 @@ const redrawMsMost = 500;
 
 export const ended = (job: Job): boolean => job.state === 'completed' || job.state === 'stopped' || job.state === 'failed';
 
+interface NoteOf {
+  trial: number | null; // null: the job
+  note: string;
+}
+
 export class JobStore {
   readonly job = signal<JobDetail | null>(null);
   readonly summary = signal<Summary | null>(null);
@@ -124,10 +129,10 @@ export class JobStore {
         observation: (data) => this.onObservation(data as Observation & { trial: number }),
         decision: (data) => this.decisions.add(data as Decision),
         finding: () => { this.found.value += 1; },
-        note: (data) => whenLoaded(() => this.onNote(data as { trial: number | null; note: string })),
+        note: (data) => whenLoaded(() => this.onNote(data as NoteOf)),
       },
       missed: () => this.reload(),
-      refused: () => void this.lookWhetherGone(),
+      refused: () => void this.look(),
     });
     const { events } = this;
     // What happened while nobody listened is told with the moment and the costs of now: it is asked for instead.
@@ -145,20 +150,26 @@ export class JobStore {
     });
   }
 
-  // Of a job that has ended nothing is told any more but that it is deleted.
+  // Of a job that has ended nothing is told any more but its notes, and that it is deleted.
   private over(): void {
     if (this.stream.peek() === 'over') return;
     this.events?.close();
     this.stream.value = 'over';
     if (!transport.live) return;
-    const look = (): void => void this.lookWhetherGone();
-    this.events = new EventStream(api.jobLogPath(this.key), { events: { event: look }, missed: look });
-    this.events.state.subscribe((state) => { if (state === 'live') look(); });
+    const note = (data: unknown): void => this.onNote(data as NoteOf);
+    this.events = new EventStream(api.jobLogPath(this.key), { events: { event: () => void this.look(), note }, missed: () => void this.look(true) });
+    let away = false;
+    this.events.state.subscribe((state) => {
+      if (state === 'live') void this.look(away);
+      away = state !== 'live' && (away || state !== 'connecting');
+    });
   }
 
-  private async lookWhetherGone(): Promise<void> {
+  // Whether it is there yet; `missed`: and what may have been written beside it meanwhile.
+  private async look(missed = false): Promise<void> {
     try {
       await api.getJob(this.key);
+      if (missed) await this.load();
     } catch (error) {
       if (!(error instanceof ApiError) || error.ofTheServer || this.closed) return;
       this.fault.value = error.status === 404 ? new ApiError(404, error.code, `the job ${this.name} is not there any more: it was deleted`, []) : error;
@@ -194,7 +205,7 @@ export class JobStore {
   }
 
   // Told by the server, or written here.
-  onNote({ trial, note }: { trial: number | null; note: string }): void {
+  onNote({ trial, note }: NoteOf): void {
     const job = this.job.value;
     if (trial === null) {
       if (job) this.job.value = { ...job, note };

@@ -48,7 +48,7 @@ export class ServerStore {
   private listen(event: number): void {
     if (this.closed) return;
     this.events = new EventStream(api.serverEventsPath, {
-      events: { event: (data) => this.onEvent(data as ServerEvent) },
+      events: { event: (data) => this.onEvent(data as ServerEvent), note: (data) => this.onNote((data as { job: number }).job) },
       missed: () => this.askAll(),
     }, String(event));
     this.events.state.subscribe((state) => { this.stream.value = state; });
@@ -57,6 +57,11 @@ export class ServerStore {
   private onEvent(event: ServerEvent): void {
     if (event.job !== null) this.changed.add(event.job);
     if (event.kind === 'job_submitted' || event.kind === 'job_deleted') this.all = true;
+    this.soon(restMs);
+  }
+
+  private onNote(job: number): void {
+    this.changed.add(job);
     this.soon(restMs);
   }
 

@@ -186,14 +186,16 @@ test('notes on a job and on a trial are written, kept, told to other pages, and 
   noFaults();
 });
 
+// As in a window behind others, and in front again.
+const seen = (state) => page.evaluate((now) => {
+  Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
+  document.dispatchEvent(new Event('visibilitychange'));
+}, state);
+
 test('a note that another writes while nobody looks at the page is there when it is looked at again', async () => {
   await server.call('POST', '/v1/jobs', commandJob('rested', { pause: 0.3, limits: { max_trials: 300 } }));
   await open('#/jobs/rested/trials/0');
   await page.getByRole('heading', { name: 'Trial 0', exact: true }).waitFor();
-  const seen = (state) => page.evaluate((now) => {
-    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
-    document.dispatchEvent(new Event('visibilitychange'));
-  }, state);
   const write = (note) => server.call('PUT', '/v1/jobs/rested/trials/0/note', { note });
   const told = (note) => page.getByRole('region', { name: 'Note on trial 0' }).filter({ hasText: note }).waitFor();
   for (const [before, meanwhile] of [['one', 'two'], ['three', 'four']]) {
@@ -208,6 +210,30 @@ test('a note that another writes while nobody looks at the page is there when it
   }
   await server.call('POST', '/v1/jobs/rested/stop');
   await server.waitForEnd('rested');
+  noFaults();
+});
+
+test('notes that another writes on a job that has ended come to its page and to the list, also those of a time in which nobody looked', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('done', { limits: { max_trials: 2 } }));
+  await server.waitForEnd('done');
+  const write = (of, note) => server.call('PUT', `/v1/jobs/done${of}/note`, { note });
+  const listening = page.waitForResponse(/\/v1\/events\/stream\?job=/);
+  await open('#/jobs/done/trials/0');
+  await listening;
+  const told = (note) => page.getByRole('region', { name: 'Note on trial 0' }).filter({ hasText: note }).waitFor();
+  await write('/trials/0', 'seen');
+  await told('seen');
+  await seen('hidden');
+  await write('/trials/0', 'unseen');
+  await seen('visible');
+  await told('unseen');
+  await open('#/jobs/done');
+  await write('', 'of the job');
+  await page.getByRole('region', { name: 'Note on the job' }).filter({ hasText: 'of the job' }).waitFor();
+  await open('');
+  await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  await write('', 'in the list');
+  await page.getByRole('row').filter({ hasText: 'done' }).getByText('in the list').waitFor();
   noFaults();
 });
 
