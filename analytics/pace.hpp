@@ -17,6 +17,7 @@ struct TrialTimes {
   bool cold = false;                    // a worker of the job began with it: what that read and set up is in its time
   std::int64_t left = 0;                // units that it was not given
   std::int64_t in_vain = 0;             // units that it trained again at a higher rung
+  std::int64_t kept_going = 0;          // how often it went on without having been left
 };
 
 // Milliseconds that a stretch takes to begin, 0 and more: where the line through the first and the last stretch of a trial (ms

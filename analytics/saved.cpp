@@ -7,64 +7,43 @@
 #include <vector>
 
 #include "analytics/pace.hpp"
+#include "analytics/straight_on.hpp"
+#include "db/row_columns.hpp"
 
 namespace tuneband {
 
 namespace {
 
-struct Segment {
-  std::int64_t trial = 0;
-  std::int64_t epoch = 0;
-  std::string worker;
-  std::string peers;
-  std::int64_t workers = 0;
-  std::int64_t from = 0;
-  std::int64_t until = 0;
-  std::int64_t began_at = 0;
-  std::int64_t ended_at = 0;
-  bool counts = false;  // it came as far as it was to, or as the user let it
-  bool reached_rung = false;
-};
-
-std::vector<Segment> segments_of(Connection& connection, JobId job) {
-  Statement rows = connection.prepare(
-      "SELECT trial, epoch, worker, peers, 1 + json_array_length(peers), from_resource, resource, began_at, ended_at, "
-      "outcome IN ('reached_rung', 'completed', 'stopped') AND resource > from_resource, outcome = 'reached_rung' "
-      "FROM segments WHERE job = ? ORDER BY trial, epoch");
-  std::vector<Segment> segments;
-  for (rows.query(job.value); rows.step();) {
-    segments.push_back({rows.integer(0), rows.integer(1), std::string(rows.text(2)), std::string(rows.text(3)), rows.integer(4),
-                        rows.integer(5), rows.integer(6), rows.integer(7), rows.integer(8), rows.integer(9) == 1,
-                        rows.integer(10) == 1});
-  }
+std::vector<SegmentRow> segments_of(Connection& connection, JobId job) {
+  Statement rows = connection.prepare(select_sql<SegmentRow>("WHERE job = ? ORDER BY trial, epoch"));
+  std::vector<SegmentRow> segments;
+  for (rows.query(job.value); rows.step();) segments.push_back(row_from<SegmentRow>(rows));
   return segments;
 }
 
-// The trial's own workers had it in memory yet: it was never left. A command of a group is not held.
-bool goes_on(const Segment& before, const Segment& next, bool groups_are_held) {
-  return before.trial == next.trial && before.reached_rung && before.worker == next.worker && before.peers == next.peers &&
-         before.ended_at == next.began_at && before.until == next.from && (next.workers == 1 || groups_are_held);
+// It came as far as it was to, or as the user let it.
+bool counts(const SegmentRow& segment) {
+  const auto& outcome = segment.outcome;
+  return (outcome == "reached_rung" || outcome == "completed" || outcome == "stopped") &&
+         segment.resource > segment.from_resource;
 }
 
 class TimesOfTrials {
  public:
-  TimesOfTrials(std::vector<Segment> segments, const JobSpec& spec) : segments_(std::move(segments)) {
-    std::map<std::string, std::pair<std::int64_t, std::int64_t>> first_of;  // epoch and trial, by worker
-    for (const Segment& segment : segments_) {
-      const auto [first, is_new] = first_of.try_emplace(segment.worker, segment.epoch, segment.trial);
-      if (!is_new) first->second = std::min(first->second, std::pair(segment.epoch, segment.trial));
+  TimesOfTrials(const std::vector<SegmentRow>& segments, const JobSpec& spec) {
+    std::map<std::string, std::pair<Epoch, int>> first_of;  // epoch and trial, by worker
+    const SegmentRow* before = nullptr;
+    for (const SegmentRow& segment : segments) {
+      const std::pair its(segment.epoch, segment.trial.number);
+      const auto [first, is_new] = first_of.try_emplace(segment.worker.value, its);
+      if (!is_new) first->second = std::min(first->second, its);
+      take(segment, before != nullptr && before->trial == segment.trial ? before : nullptr, spec);
+      before = &segment;
     }
-    for (std::size_t i = 0; i < segments_.size(); ++i)
-      take(segments_[i], i > 0 ? &segments_[i - 1] : nullptr, trains_xgboost(spec.trainer), spec.scheduler.restarts);
     for (const auto& [worker, first] : first_of) of(first.second).cold = true;
   }
 
-  TrialTimes& of(std::int64_t trial) { return times_[trial]; }
-  // How often it went on without having been left.
-  std::int64_t kept_going(std::int64_t trial) const {
-    const auto found = kept_going_.find(trial);
-    return found == kept_going_.end() ? 0 : found->second;
-  }
+  TrialTimes& of(int trial) { return times_[trial]; }
   std::vector<TrialTimes> all() const {
     std::vector<TrialTimes> all;
     for (const auto& [trial, times] : times_) all.push_back(times);
@@ -72,14 +51,16 @@ class TimesOfTrials {
   }
 
  private:
-  void take(const Segment& segment, const Segment* before, bool groups_are_held, bool restarts) {
-    TrialTimes& times = of(segment.trial);
-    if (restarts && before != nullptr && before->trial == segment.trial && before->reached_rung)
-      times.in_vain += std::max<std::int64_t>(0, before->until - segment.from);
-    const bool going = before != nullptr && goes_on(*before, segment, groups_are_held);
-    if (going) ++kept_going_[segment.trial];
-    if (!segment.counts) return;
-    const Stretch stretch{segment.until - segment.from, (segment.ended_at - segment.began_at) * segment.workers};
+  // `before`: the one of the same trial before it, or null.
+  void take(const SegmentRow& segment, const SegmentRow* before, const JobSpec& spec) {
+    TrialTimes& times = of(segment.trial.number);
+    if (spec.scheduler.restarts && before != nullptr && before->outcome == "reached_rung")
+      times.in_vain += std::max<std::int64_t>(0, before->resource - segment.from_resource);
+    const bool going = before != nullptr && went_straight_on(*before, segment, trains_xgboost(spec.trainer));
+    if (going) ++times.kept_going;
+    if (!counts(segment)) return;
+    const auto workers = static_cast<std::int64_t>(1 + segment.peers.size());
+    const Stretch stretch{segment.resource - segment.from_resource, (*segment.ended_at - segment.began_at) * workers};
     if (going && !times.stretches.empty()) {
       times.stretches.back().units += stretch.units;
       times.stretches.back().ms += stretch.ms;
@@ -88,9 +69,7 @@ class TimesOfTrials {
     }
   }
 
-  std::vector<Segment> segments_;
-  std::map<std::int64_t, TrialTimes> times_;
-  std::map<std::int64_t, std::int64_t> kept_going_;
+  std::map<int, TrialTimes> times_;
 };
 
 }  // namespace
@@ -102,9 +81,9 @@ Saved saved_by_stopping(Connection& connection, const JobRow& job, const ParsedJ
       "attempts_in_all FROM trials WHERE job = ?1 AND state IN ('stopped', 'completed')");
   std::int64_t further_beginnings = 0;
   for (trials.query(job.id.value, parsed.spec.scheduler.max_resource); trials.step();) {
-    const std::int64_t number = trials.integer(0);
-    times.of(number).left = trials.integer(1);
-    further_beginnings += std::max<std::int64_t>(0, trials.integer(2) - 1 - times.kept_going(number));
+    TrialTimes& its = times.of(trials.small_integer(0));
+    its.left = trials.integer(1);
+    further_beginnings += std::max<std::int64_t>(0, trials.integer(2) - 1 - its.kept_going);
   }
   const std::vector<TrialTimes> all = times.all();
   Saved saved;

@@ -9,6 +9,7 @@
 #include "analytics/columns.hpp"
 #include "analytics/event_log.hpp"
 #include "analytics/reader.hpp"
+#include "analytics/straight_on.hpp"
 #include "core/text.hpp"
 #include "db/row_columns.hpp"
 
@@ -95,10 +96,34 @@ struct Survey {
   }
 };
 
+// Whether a cell's segment went straight on from the one before it, which need not be shown.
+class StraightOn {
+ public:
+  StraightOn(Connection& connection, Reader& reader)
+      : reader_(reader),
+        rows_(connection.prepare(
+            select_sql<SegmentRow>("WHERE job = ? AND trial = ? AND epoch <= ? ORDER BY epoch DESC LIMIT 2"))) {}
+
+  bool operator()(const Cell& cell) {
+    if (cell.from_resource == 0) return false;
+    std::vector<SegmentRow> two;
+    for (rows_.query(cell.trial.job.value, cell.trial.number, cell.epoch.value); rows_.step();)
+      two.push_back(row_from<SegmentRow>(rows_));
+    if (two.size() < 2) return false;
+    const auto job = reader_.parsed_job(cell.trial.job);
+    return job && went_straight_on(two[1], two[0], trains_xgboost((*job)->spec.trainer));
+  }
+
+ private:
+  Reader& reader_;
+  Statement rows_;
+};
+
 class SegmentColumns {
  public:
   enum class Of { one_job, all_jobs };
-  SegmentColumns(Timestamp created_at, Of which) : created_at_(created_at), of_all_jobs_(which == Of::all_jobs) {}
+  SegmentColumns(Timestamp created_at, Of which, StraightOn straight_on)
+      : created_at_(created_at), of_all_jobs_(which == Of::all_jobs), is_straight_on_(std::move(straight_on)) {}
 
   // Runs `statement` twice: once to see how much there is. `start` binds it.
   void read(Statement& statement, const std::function<void(Statement&)>& start, const TimelineQuery& query) {
@@ -168,6 +193,7 @@ class SegmentColumns {
     began_.add_time(cell.began_at, created_at_);
     ended_.add_time(cell.ended_at, created_at_);
     outcome_.add(outcomes_.index_of(cell.outcome.value_or("")));
+    straight_on_.add(segments == 1 && is_straight_on_(cell) ? 1 : 0);
     segments_.add(segments);
     if (segments == 1) losses_.add(is_loss(cell.outcome) ? 1 : 0);
   }
@@ -184,6 +210,7 @@ class SegmentColumns {
 
   Timestamp created_at_;
   bool of_all_jobs_;
+  StraightOn is_straight_on_;
   std::int64_t merged_ = 0;  // segments that stand with others in a cell
   std::size_t workers_left_out_ = 0;
   Words workers_;
@@ -203,6 +230,7 @@ class SegmentColumns {
   Column& began_ = columns_.add("began");
   Column& ended_ = columns_.add("ended");
   Column& outcome_ = columns_.add("outcome");
+  Column& straight_on_ = columns_.add("straight_on");
 };
 
 }  // namespace
@@ -214,7 +242,7 @@ Result<RawJson> Reader::timeline(JobId job, const TimelineQuery& query, std::opt
   if (trial) {
     if (const auto there = require_trial({job, *trial}); !there) return there.error();
   }
-  SegmentColumns columns(row->created_at, SegmentColumns::Of::one_job);
+  SegmentColumns columns(row->created_at, SegmentColumns::Of::one_job, {connection_, *this});
   Statement segments = connection_.prepare(
       select_sql<SegmentRow>(joined({"WHERE job = ?1 AND began_at < ?2 AND (ended_at IS NULL OR ended_at > ?3)",
                                      trial ? " AND trial = ?4" : "", " ORDER BY trial, epoch"})));
@@ -271,7 +299,7 @@ Result<RawJson> Reader::workers_timeline(const TimelineQuery& query, Timestamp n
   Transaction moment(connection_, Transaction::Kind::read);
   const Timestamp until = query.until.value_or(now);
   const Timestamp from = query.from.value_or(until.plus_ms(-kTimelineMs));
-  SegmentColumns columns(from, SegmentColumns::Of::all_jobs);
+  SegmentColumns columns(from, SegmentColumns::Of::all_jobs, {connection_, *this});
   Statement segments =
       connection_.prepare(select_sql<SegmentRow>("INDEXED BY segments_by_end WHERE ended_at > ?1 AND began_at < ?2 UNION ALL ") +
                           select_sql<SegmentRow>("INDEXED BY segments_by_end WHERE ended_at IS NULL AND began_at < ?2"));

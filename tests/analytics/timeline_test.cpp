@@ -65,6 +65,32 @@ TEST_F(TimelineTest, ASegmentHasACellForEachOfItsWorkersByTheirRank) {
   EXPECT_FALSE(shown.contains("losses"));
 }
 
+// The one before it may have been before the window.
+TEST_F(TimelineTest, ASegmentWentStraightOnWhereItsWorkersHadTheTrialInMemory) {
+  const auto next = [this](const SegmentRow& before, std::int64_t began) {
+    SegmentRow row = segment(before.worker.value, began, began + 100, before.trial.number);
+    row.peers = before.peers;
+    row.from_resource = before.resource;
+    row.resource = before.resource + 1;
+    return row;
+  };
+  SegmentRow first = segment("w", 0, 100);
+  first.resource = 1;
+  const SegmentRow straight = next(first, 100);
+  const SegmentRow later = next(straight, 250);
+  SegmentRow lost = next(later, 350);
+  lost.outcome = "worker_lost";
+  const SegmentRow again = next(lost, 450);
+  SegmentRow group = segment("w", 0, 100, 1);
+  group.peers = {WorkerId{"v"}};
+  group.resource = 1;
+  write({first, straight, later, lost, again, group, next(group, 100)});
+  EXPECT_EQ(timeline(100).at("straight_on"), Json({0, 1, 0, 1, 0, 0, 0, 1, 1}));
+  TimelineQuery window;
+  window.from = kStart.plus_ms(150);
+  EXPECT_EQ(timeline(100, window).at("straight_on").at(0), 1);
+}
+
 TEST_F(TimelineTest, AWindowHasWhatEndedAfterItsBeginAndBeganBeforeItsEnd) {
   write({segment("w", 0, 1000), segment("w", 0, 1001), segment("w", 1999, 3000, 1), segment("w", 2000, 3000),
          segment("w", 1500, std::nullopt), segment("w", 2000, std::nullopt)});

@@ -317,7 +317,7 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
                 R"({"created_at": "2026-03-01T12:00:00Z", "workers": ["w"], "outcomes": ["reached_rung", "completed"],
                     "trial": [0, 0], "epoch": [7000001, 7000002], "attempt": [1, 1], "worker": [0, 0], "rank": [0, 0],
                     "from_resource": [0, 0], "until_resource": [3, 9], "resource": [3, 9], "began": [0, 6], "ended": [6, 24],
-                    "outcome": [0, 1], "merged": 0, "workers_left_out": 0})");
+                    "outcome": [0, 1], "straight_on": [0, 0], "merged": 0, "workers_left_out": 0})");
   ExportOptions exported;
   exported.job = "7";
   exported.output = directory_ + "/exported.csv";

@@ -143,6 +143,7 @@ export interface Timeline {
   began: number[];
   ended: (number | null)[]; // null: under way
   outcome: number[]; // index; -1: under way
+  straight_on: number[]; // 1: its workers had the trial in memory
   attempt: number[];
   segments?: number[];
   losses?: number[]; // of those, how many failed or were lost

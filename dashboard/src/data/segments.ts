@@ -1,7 +1,7 @@
-// What follows from a job's segments: which went straight on, and when nothing ran.
+// What follows from a job's segments: how each began, and when nothing ran.
 import type { Timeline } from '../api/columns.ts';
 
-// How a segment began: anew; straight on, on the worker that had just trained the one before it; or from a checkpoint.
+// How a segment began: anew; straight on, in the memory of its workers; or from a checkpoint.
 export type Start = 'anew' | 'straight_on' | 'from_checkpoint';
 
 export interface Gap {
@@ -56,18 +56,12 @@ function byWorker(timeline: Timeline, laneOf: readonly number[] = timeline.worke
   return lanes;
 }
 
+// Of several in a cell nothing is told.
 export function startsOf(timeline: Timeline): Start[] {
-  const starts = timeline.from_resource.map((from): Start => (from > 0 ? 'from_checkpoint' : 'anew'));
-  for (const lane of byWorker(timeline)) {
-    lane.forEach((index, place) => {
-      const before = lane[place - 1];
-      if ((timeline.segments?.[index] ?? 1) > 1) starts[index] = 'anew'; // of several nothing is told
-      if (before === undefined || starts[index] !== 'from_checkpoint') return;
-      const same = timeline.trial[before] === timeline.trial[index] && timeline.until_resource[before] === timeline.from_resource[index];
-      if (same && timeline.outcomes[timeline.outcome[before] as number] === 'reached_rung') starts[index] = 'straight_on';
-    });
-  }
-  return starts;
+  return timeline.from_resource.map((from, index): Start => {
+    if (from === 0 || (timeline.segments?.[index] ?? 1) > 1) return 'anew';
+    return timeline.straight_on[index] === 1 ? 'straight_on' : 'from_checkpoint';
+  });
 }
 
 export interface Within {

@@ -19,7 +19,7 @@ function timelineOf({ told = [], ran = [], jobs = [], starts = [] }: { told?: To
   const zeros = ran.map(() => 0);
   return {
     created_at: at(0), from: at(0), until: at(3600), workers: ['a', 'b'], outcomes: ['completed'], trial: zeros, worker: ran.map((one) => one[0]), rank: zeros, from_resource: zeros,
-    until_resource: zeros, attempt: zeros, job: ran.map((one) => one[1]), began: ran.map((one) => one[2]), ended: ran.map((one) => one[3]), outcome: zeros, merged: 0, workers_left_out: 0,
+    until_resource: zeros, attempt: zeros, job: ran.map((one) => one[1]), began: ran.map((one) => one[2]), ended: ran.map((one) => one[3]), outcome: zeros, straight_on: zeros, merged: 0, workers_left_out: 0,
     jobs: jobs.map(([id, name, created, ended, most]) => ({ id, name, created_at: at(created), ended_at: ended === null ? null : at(ended), max_parallel_trials: most ?? null })),
     more_jobs: false, more_events: false, server_starts: starts.map(([silent, began]) => ({ at: at(began), silent_since: at(silent) })),
     events: told.map(([kind, worker, seconds, message = '', job], id): ServerEvent => ({ id, kind, job: job ?? null, job_name: null, trial: null, worker, message, at: at(seconds) })),
