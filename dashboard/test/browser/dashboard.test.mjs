@@ -882,6 +882,16 @@ test('on paper a page is light, and its table has its rows', async () => {
   noFaults();
 });
 
+test('on a narrow screen the list of jobs is all in sight', async () => {
+  await page.setViewportSize({ width: 800, height: 900 });
+  await open('');
+  const list = page.getByRole('region', { name: 'Jobs' });
+  await list.getByRole('link', { name: 'example', exact: true }).waitFor();
+  const [wide, room] = await list.evaluate((box) => [box.scrollWidth, box.clientWidth]);
+  assert.ok(wide <= room, `${wide} pixels in ${room}`);
+  noFaults();
+});
+
 test('nothing is wider than a telephone', async () => {
   const long = 'optimizer.schedule.warmup_of_the_learning_rate_in_steps';
   await server.call('POST', '/v1/jobs', commandJob('names', { search_space: { x: { type: 'float', min: 0, max: 1 }, [long]: { type: 'categorical', values: ['a', `${long}_b`] } } }));
