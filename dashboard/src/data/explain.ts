@@ -32,6 +32,15 @@ export function furtherValuesOf(trial: Trial, job: Job): string {
   }));
 }
 
+// What the job bounds, and how many trials are within: "size at most 10 and recall at least 0.8: 37 of 40 trials".
+export function withinText(job: Job, costs: Costs): string {
+  const bounds = job.constraints.map(({ metric, min, max }) => {
+    if (min !== null && max !== null) return `${metric} from ${formatNumber(min)} to ${formatNumber(max)}`;
+    return min !== null ? `${metric} at least ${formatNumber(min)}` : `${metric} at most ${formatNumber(max)}`;
+  });
+  return `${joined(bounds)}: ${costs.trials_measured - costs.trials_violating} of ${formatCount(costs.trials_measured, 'trial')}`;
+}
+
 // Why there is no importance yet.
 export function importanceWaitsFor({ importance, summary }: Pick<Summary, 'importance' | 'summary'>): string {
   const { results, results_needed: needed } = importance;

@@ -892,6 +892,23 @@ test('on a narrow screen the list of jobs is all in sight', async () => {
   noFaults();
 });
 
+test('what several objectives and constraints leave is said beside the best trial', async () => {
+  const job = commandJob('bounded', { value: '"%s size=%s" % (x, 1 - x)' });
+  job.trainer.metrics.push({ name: 'size', regex: 'size=([^ ]+)' });
+  delete job.objective;
+  job.objectives = [{ metric: 'loss', goal: 'minimize', constraints: [{ metric: 'size', min: 0 }] }, { metric: 'size', goal: 'minimize' }];
+  await server.call('POST', '/v1/jobs', job);
+  await server.waitForEnd('bounded');
+  const { pareto } = await server.call('GET', '/v1/jobs/bounded/summary');
+  assert.ok(pareto.length > 1);
+  await open('#/jobs/bounded');
+  const best = page.getByRole('region', { name: 'Best trial' });
+  await best.getByText(/^Within size at least 0: (\d+) of \1 trials\.$/).waitFor();
+  await best.getByRole('link', { name: `${pareto.length} trials` }).click();
+  await page.getByRole('img', { name: /^Pareto front/ }).waitFor();
+  noFaults();
+});
+
 test('nothing is wider than a telephone', async () => {
   const long = 'optimizer.schedule.warmup_of_the_learning_rate_in_steps';
   await server.call('POST', '/v1/jobs', commandJob('names', { search_space: { x: { type: 'float', min: 0, max: 1 }, [long]: { type: 'categorical', values: ['a', `${long}_b`] } } }));

@@ -5,7 +5,7 @@ import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, namedAfter, withField } from '../../src/data/documents.ts';
 import { frontOf } from '../../src/data/front.ts';
-import { furtherValuesOf, importanceWaitsFor, savedText, trainingOf } from '../../src/data/explain.ts';
+import { furtherValuesOf, importanceWaitsFor, savedText, trainingOf, withinText } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
@@ -379,6 +379,13 @@ test('what importance waits for: results, or one that is finite and meets the co
   assert.equal(waitsFor(10, 12, 5, 7), 'Known when a trial has a finite value and meets the constraints: none of the 12 trials with a result does.');
   assert.equal(waitsFor(10, 12, 0, 11), 'Being computed…');
   assert.equal(waitsFor(10, 0, 0, 0), 'Being computed…');
+});
+
+test('constraints are told with how many trials are within', () => {
+  const told = (constraints: Job['constraints'], violating: number): string =>
+    withinText({ constraints } as Job, { trials_measured: 40, trials_violating: violating } as Costs);
+  assert.equal(told([{ metric: 'size', min: null, max: 6 }], 3), 'size at most 6: 37 of 40 trials');
+  assert.equal(told([{ metric: 'size', min: 1, max: 6 }, { metric: 'recall', min: 0.8, max: null }], 40), 'size from 1 to 6 and recall at least 0.8: 0 of 40 trials');
 });
 
 test('what stopping saved may be nothing, no time, or less than training anew cost', () => {

@@ -4,14 +4,14 @@ import { ensemblePath, modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
-import { furtherValuesOf, savedText, trainingOf, units } from '../../data/explain.ts';
+import { furtherValuesOf, savedText, trainingOf, units, withinText } from '../../data/explain.ts';
 import { hasFolds } from '../../data/folds.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../data/numbers.ts';
 import { better } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
 import { ended, type JobStore } from '../../state/job_store.ts';
-import { hrefOf } from '../../state/place.ts';
+import { hrefOf, place } from '../../state/place.ts';
 import { pick } from '../../state/selection.ts';
 import { trialStates } from '../../api/shapes.ts';
 import { Parameters } from '../trial/trial_parts.tsx';
@@ -37,19 +37,22 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
   if (!best) {
     // Those that break the constraints are not shown as the best.
     const outside = job.constraints.length > 0 && (store.trials.value?.rows ?? []).some((row) => row.objective !== null);
+    const none = outside ? 'None' : 'No value';
     const why = outside ? `No trial ${ended(job) ? 'met' : 'meets'} the constraints${ended(job) ? '' : ' yet'}.`
       : ended(job) ? 'The job ended before any trial had a value.' : `The first ${job.resource_name} are under way.`;
     return (
       <section class="card best-card" aria-label="Best trial">
         <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
-        <p class="big muted">{ended(job) ? 'No value' : 'No value yet'}</p>
+        <p class="big muted">{ended(job) ? none : `${none} yet`}</p>
         <p class="muted">{why}</p>
+        <Within job={job} summary={summary} />
       </section>
     );
   }
   const value = best.kept_value ?? numberOf(best.objective ?? 'nan');
   const further = furtherValuesOf(best, job);
   const lower = job.best_anywhere;
+  const front = summary.pareto.length + summary.pareto_left_out;
   return (
     <section class="card best-card" aria-label="Best trial">
       <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
@@ -63,6 +66,10 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
         <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {trainingOf(best, job)}{' '}
         <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
       </p>
+      <Within job={job} summary={summary} />
+      {front > 1 && (
+        <p>One of <a href={hrefOf(['jobs', store.name, 'tradeoffs'], place.value.query)}>{front} trials</a> that none dominates.</p>
+      )}
       {best.kept_value === null && lower && better(lower.value, value, job.objective.goal) && (
         <p class="muted">A lower rung had {formatNumber(lower.value)}: <a href={hrefOf(['jobs', store.name, 'trials', lower.trial])}>trial {lower.trial}</a> at {units(lower.resource, job.resource_name)}.</p>
       )}
@@ -76,6 +83,10 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
       {ended(job) && best.kept_value !== null && transport.live && <JoinedModels store={store} />}
     </section>
   );
+}
+
+function Within({ job, summary }: { job: Job; summary: Summary }): JSX.Element | null {
+  return job.constraints.length > 0 ? <p class="muted" data-testid="within">Within {withinText(job, summary.summary)}.</p> : null;
 }
 
 function JoinedModels({ store }: { store: JobStore }): JSX.Element {

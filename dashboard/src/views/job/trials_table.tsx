@@ -198,7 +198,7 @@ function Row({ index, at, columns, template }: RowProps): JSX.Element {
       {columns.map((column) => {
         const value = column.value(index);
         return (
-          <div role="cell" class={column.numeric ? 'number' : ''} title={value === null ? '' : String(value)}>
+          <div role="cell" class={`${column.numeric ? 'number' : ''}${(column.standing?.(index) ?? 0) > 0 ? ' muted' : ''}`} title={value === null ? '' : String(value)}>
             <Cell column={column} value={value} trial={trial} job={store.name} />
           </div>
         );
