@@ -104,11 +104,24 @@ const second = 1000;
 const roundSteps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200].map((seconds) => seconds * second);
 const dayMs = day * second;
 
+const roundStep = (leastMs: number): number => roundSteps.find((one) => one >= leastMs) ?? Math.ceil(leastMs / dayMs) * dayMs;
+
+// From 0 s on, in steps as a clock has them, `count` at most; none where they would be too short for it.
+export function roundDurations(until: number, count: number): number[] {
+  const least = (until * second) / Math.max(1, count);
+  if (least < (roundSteps[0] as number)) return [];
+  const step = roundStep(least);
+  return Array.from({ length: Math.floor((until * second) / step) + 1 }, (_, index) => (index * step) / second);
+}
+
+// "3 min" of "3 min 0 s".
+export const formatDurationTick = (seconds: number): string => (seconds === 0 ? '0' : formatDuration(seconds).replace(/ 0 \w+$/, ''));
+
 // Moments between `from` and `until` (milliseconds) at which a clock of the reader's zone shows something round, `count` at most.
 export function roundTimes(from: number, until: number, count: number): number[] {
   const least = (until - from) / Math.max(1, count);
   if (least < (roundSteps[0] as number)) return [];
-  const step = roundSteps.find((one) => one >= least) ?? Math.ceil(least / dayMs) * dayMs;
+  const step = roundStep(least);
   const offset = new Date(from).getTimezoneOffset() * minute * second;
   const times: number[] = [];
   for (let at = Math.ceil((from - offset) / step) * step + offset; at <= until; at += step) times.push(at);

@@ -1,7 +1,7 @@
 // Scales and axes. A scale has a domain in values and a range in pixels; NaN has no place on it.
 import { scaleLinear, scaleLog, scaleSymlog } from 'd3-scale';
 import type { Objective } from '../api/shapes.ts';
-import { tickFormat } from '../data/numbers.ts';
+import { roundDurations, tickFormat } from '../data/numbers.ts';
 import { ticksOf as ticksOfParameter, type Parameter } from '../data/space.ts';
 import type { Palette } from '../state/theme.ts';
 import type { Pen } from './svg_pen.ts';
@@ -96,6 +96,7 @@ export interface AxisOptions {
   label: string;
   format?: (value: number) => string;
   ticks?: number[];
+  durations?: boolean; // its values are seconds from 0 on, linear
   whole?: boolean; // its values are whole numbers, so its ticks are
   words?: boolean; // its ticks are words, which may be cut to the room that they have
 }
@@ -110,9 +111,12 @@ export function parameterAxis(parameter: Parameter): AxisOptions {
 const tickTextMost = 140; // pixels; names of categories may be of any length
 const tickTextLeast = 36; // less of a name tells nothing
 
-function xTicks(box: Box, scale: Scale, { ticks, whole = false }: AxisOptions): number[] {
+function xTicks(box: Box, scale: Scale, { ticks, durations = false, whole = false }: AxisOptions): number[] {
   if (ticks) return ticks;
-  const own = ticksOf(scale, Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX)));
+  const count = Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX));
+  const round = durations ? roundDurations(scale.domain()[1] as number, count) : [];
+  if (round.length > 1) return round;
+  const own = ticksOf(scale, count);
   const wholeOnes = whole ? own.filter(Number.isInteger) : [];
   return wholeOnes.length > 0 ? wholeOnes : own;
 }

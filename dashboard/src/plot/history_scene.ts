@@ -16,7 +16,7 @@ export interface HistorySeries extends BestSoFar {
 export interface HistoryInput {
   series: readonly HistorySeries[];
   metric: string;
-  cost: { label: string; format: (value: number) => string; say: (value: number) => string };
+  cost: { label: string; format: (value: number) => string; say: (value: number) => string; durations?: boolean };
   x: ScaleKind;
   y: ScaleKind;
   goal: 'maximize' | 'minimize';
@@ -83,7 +83,7 @@ export function historyScene(input: HistoryInput): MakeScene {
     );
     return {
       draw(pen) {
-        drawXAxis(pen, palette, box, x, input.cost);
+        drawXAxis(pen, palette, box, x, { ...input.cost, durations: input.cost.durations === true && input.x === 'linear' });
         drawYAxis(pen, palette, box, y, { label: input.metric });
         pen.save();
         pen.beginPath();

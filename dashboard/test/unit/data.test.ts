@@ -7,7 +7,7 @@ import { differences, documentAround, mergePatch, namedAfter, withField } from '
 import { frontOf } from '../../src/data/front.ts';
 import { furtherValuesOf, importanceWaitsFor, savedText, trainingOf, withinText } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
-import { formatCount, formatDuration, formatNumber, formatShare, numberOf, tickFormat } from '../../src/data/numbers.ts';
+import { formatCount, formatDuration, formatDurationTick, formatNumber, formatShare, numberOf, roundDurations, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
 import { rowOfTrial, standingOf, type Told } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
@@ -24,6 +24,15 @@ test('numbers have the digits that a person needs', () => {
   assert.equal(formatNumber(null), '–');
   assert.ok(Number.isNaN(numberOf('nan')));
   assert.equal(numberOf('-inf'), -Infinity);
+});
+
+test('ticks of durations stand where a clock is round, and say no more than they need', () => {
+  const told = (until: number, count: number): string[] => roundDurations(until, count).map(formatDurationTick);
+  assert.deepEqual(told(931, 9), ['0', '2 min', '4 min', '6 min', '8 min', '10 min', '12 min', '14 min']);
+  assert.deepEqual(told(50, 6), ['0', '10 s', '20 s', '30 s', '40 s', '50 s']);
+  assert.deepEqual(told(2 * 86_400, 8), ['0', '6 h', '12 h', '18 h', '1 d', '1 d 6 h', '1 d 12 h', '1 d 18 h', '2 d']);
+  assert.deepEqual(told(0.01, 5), [], 'too short for a clock');
+  assert.equal(formatDurationTick(200), '3 min 20 s');
 });
 
 test('a plan says what its numbers of trials do not', () => {

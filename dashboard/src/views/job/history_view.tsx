@@ -4,7 +4,7 @@ import { secondsOf } from '../../api/clock.ts';
 import type { JobDetail } from '../../api/shapes.ts';
 import { bestSoFar, type BestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { units } from '../../data/explain.ts';
-import { formatDuration, formatNumber } from '../../data/numbers.ts';
+import { formatDuration, formatDurationTick, formatNumber } from '../../data/numbers.ts';
 import { chosenOption, Switch, yLinearOrLog } from '../../parts/switch.tsx';
 import type { ScaleKind } from '../../plot/axes.ts';
 import { historyScene, type HistoryInput } from '../../plot/history_scene.ts';
@@ -15,7 +15,7 @@ export const costAxes = [['time', 'time'], ['resource', 'resource'], ['worker_ti
 
 export function costAxis(axis: CostAxis, resourceName: string): HistoryInput['cost'] {
   if (axis === 'resource') return { label: `${resourceName} spent`, format: formatNumber, say: (value) => units(value, resourceName) };
-  return { label: axis === 'time' ? 'time since the job was created' : 'training time of all workers', format: formatDuration, say: formatDuration };
+  return { label: axis === 'time' ? 'time since the job was created' : 'training time of all workers', format: formatDurationTick, say: formatDuration, durations: true };
 }
 
 function noteOn({ points, resource, alone }: BestSoFar, job: JobDetail): string | undefined {
