@@ -590,6 +590,19 @@ test('a parameter that is given the name of another keeps its own, and the form 
   noFaults();
 });
 
+test('a parameter\'s name stands whole in the form', async () => {
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await open('#/new');
+  await page.getByRole('button', { name: 'Add a parameter' }).click();
+  await page.getByRole('textbox', { name: 'Name of parameter' }).fill('colsample_bylevel');
+  await page.keyboard.press('Tab');
+  const name = page.getByRole('textbox', { name: 'Name of colsample_bylevel' });
+  const [text, room] = await name.evaluate((input) => [input.scrollWidth, input.clientWidth]);
+  assert.ok(text <= room, `${text} pixels in ${room}`);
+  await page.setViewportSize({ width: 1300, height: 900 });
+  noFaults();
+});
+
 test('a form says its faults where they are while one types, and once they are mended one click submits', async () => {
   await open('#/new');
   await page.getByTestId('plan').waitFor();
