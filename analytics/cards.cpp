@@ -51,7 +51,9 @@ std::string waits_for(const JobRow& row, const JobStanding& standing) {
 
 // Each is better than the one before. What broke the constraints since is no best any more; then the best is another one, which
 // may have come before.
-std::vector<std::pair<Timestamp, double>> Reader::bests_of(const JobRow& row, bool maximize) {
+std::vector<std::pair<Timestamp, double>> Reader::bests_of(const JobRow& row, const JobHead* head) {
+  if (head != nullptr && head->early_folds && row.best) return full_bests_of(row, *head);
+  const bool maximize = head != nullptr && head->objective.goal == Goal::maximize;
   std::vector<std::pair<Timestamp, double>> points;
   Statement rows = connection_.prepare(
       joined({"SELECT at, value FROM bests WHERE job = ?1 AND NOT EXISTS (SELECT 1 FROM decisions WHERE job = ?1 AND "
@@ -68,9 +70,22 @@ std::vector<std::pair<Timestamp, double>> Reader::bests_of(const JobRow& row, bo
   return points;
 }
 
+// Values below max_resource are no measure of those at it.
+std::vector<std::pair<Timestamp, double>> Reader::full_bests_of(const JobRow& row, const JobHead& head) {
+  std::vector<std::pair<Timestamp, double>> points;
+  Statement rows = connection_.prepare(
+      "SELECT at, value FROM decisions WHERE job = ? AND resource = ? AND violation = 0 AND abs(value) < 9e999 ORDER BY "
+      "sequence");
+  for (rows.query(row.id.value, head.max_resource); rows.step();) {
+    if (points.empty() || head.objective.better(rows.number(1), points.back().second))
+      points.emplace_back(Timestamp{rows.integer(0)}, rows.number(1));
+  }
+  return points;
+}
+
 // The first, the last, and evenly some between them.
-views::Sparkline Reader::sparkline(const JobRow& row, bool maximize) {
-  const auto points = bests_of(row, maximize);
+views::Sparkline Reader::sparkline(const JobRow& row, const JobHead* head) {
+  const auto points = bests_of(row, head);
   const std::size_t shown = std::min(points.size(), kSparklinePoints);
   views::Sparkline line;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -101,8 +116,7 @@ Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId,
     const auto found = standing.find(row.id);
     const JobStanding its = found == standing.end() ? JobStanding{} : found->second;
     const auto head = head_of(row.id);
-    const bool maximize = head && head->objective.goal == Goal::maximize;
-    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, maximize)});
+    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, head.get())});
   }
   return cards;
 }

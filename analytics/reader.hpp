@@ -251,8 +251,9 @@ class Reader {
   views::StandingJob view_of(const JobRow& row, JobStanding standing);
   std::optional<views::BestValue> view_of(JobId job, const std::optional<BestRow>& best);
   views::TrialCounts trial_counts(const JobRow& row, const JobHead* head);
-  std::vector<std::pair<Timestamp, double>> bests_of(const JobRow& row, bool maximize);
-  views::Sparkline sparkline(const JobRow& row, bool maximize);
+  std::vector<std::pair<Timestamp, double>> bests_of(const JobRow& row, const JobHead* head);
+  std::vector<std::pair<Timestamp, double>> full_bests_of(const JobRow& row, const JobHead& head);
+  views::Sparkline sparkline(const JobRow& row, const JobHead* head);
   struct JobsPage {
     std::vector<JobRow> rows;
     std::optional<std::string> next;

@@ -145,6 +145,28 @@ TEST_F(CardsTest, ASparklineLeavesOutWhatBrokeTheConstraintsAfterIt) {
   EXPECT_THAT(card().at("sparkline").at("value"), ElementsAre(0.5));
 }
 
+TEST_F(CardsTest, ASparklineIsOfFullTrainingsAloneWhereLowerRungsHaveFewerFoldsOnceThereIsOne) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["trainer"]["data"]["folds"] = {{"count", 5}, {"early", 2}};
+  job.spec_json = spec.dump();
+  job.best_anywhere = {0, 1, 0.9};
+  const auto full = [](int trial, double value, std::int64_t sequence) {
+    DecisionRow row = decision(1, trial, 2, value, Verdict::completed, sequence);
+    row.resource = 9;
+    return row;
+  };
+  DecisionRow breaks = full(3, 0.95, 4);
+  breaks.violation = 1;
+  std::vector<Write> writes = {job, improved(1, 0.9, kStart), decision(1, 0, 0, 0.9, Verdict::promoted, 0)};
+  for (int trial = 0; trial < 4; ++trial) writes.emplace_back(running_trial(1, trial));
+  write(writes);
+  EXPECT_THAT(card().at("sparkline").at("value"), ElementsAre(0.9));
+  job.best = {2, 9, 0.8};
+  write({job, full(0, 0.7, 1), full(1, 0.6, 2), full(2, 0.8, 3), breaks});
+  EXPECT_THAT(card().at("sparkline").at("value"), ElementsAre(0.7, 0.8));
+}
+
 TEST_F(CardsTest, OfBestsOfOneMomentTheBetterComesLater) {
   write({running_job(1, "a"), running_trial(1, 0), improved(1, 0.7, kStart), improved(2, 0.5, kStart)});
   EXPECT_THAT(card().at("sparkline").at("value"), ElementsAre(0.5, 0.7));
