@@ -321,6 +321,15 @@ export interface ParetoPoint {
   values: NumberText[];
 }
 
+// The end of a range near which most of the best trials lie.
+export interface CrowdedBound {
+  parameter: string;
+  end: 'min' | 'max';
+  bound: number;
+  trials: number;
+  of: number;
+}
+
 export interface Summary {
   job: Job & { waiting: Record<string, number>; queue_position: number | null };
   best: { trial: Trial; model: string | null; test_value: number | null } | null;
@@ -340,6 +349,7 @@ export interface Summary {
   pareto: ParetoPoint[];
   pareto_left_out: number;
   importance: { results: number; results_needed: number };
+  crowded_bounds: CrowdedBound[];
   summary: Costs;
 }
 

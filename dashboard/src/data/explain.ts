@@ -1,5 +1,5 @@
 // Trials in words.
-import type { Costs, Job, Summary, Trial } from '../api/shapes.ts';
+import type { Costs, CrowdedBound, Job, Summary, Trial } from '../api/shapes.ts';
 import { formatCount, formatDuration, formatNumber, numberOf } from './numbers.ts';
 import { trainedFor } from './trials.ts';
 
@@ -39,6 +39,10 @@ export function withinText(job: Job, costs: Costs): string {
     return min !== null ? `${metric} at least ${formatNumber(min)}` : `${metric} at most ${formatNumber(max)}`;
   });
   return `${joined(bounds)}: ${costs.trials_measured - costs.trials_violating} of ${formatCount(costs.trials_measured, 'trial')}`;
+}
+
+export function crowdedText({ parameter, end, bound, trials, of }: CrowdedBound): string {
+  return `${parameter} = ${formatNumber(bound)}, its ${end}: ${trials} of the best ${of} trials lie within 2 % of it.`;
 }
 
 // Why there is no importance yet.

@@ -922,6 +922,18 @@ test('what several objectives and constraints leave is said beside the best tria
   noFaults();
 });
 
+test('a range that may be too narrow is told, with the way to a wider one', async () => {
+  const job = commandJob('narrow', { value: 'x', limits: { max_trials: 30 }, scheduler: { type: 'none', max_resource: 1 }, search_space: { x: { type: 'float', min: 1, max: 2 } } });
+  job.enqueue = Array.from({ length: 10 }, (_, place) => ({ x: 1 + place / 1000 }));
+  await server.call('POST', '/v1/jobs', job);
+  await server.waitForEnd('narrow');
+  await open('#/jobs/narrow');
+  await page.getByText('x = 1, its min: 10 of the best 10 trials lie within 2 % of it.').waitFor();
+  await page.getByRole('link', { name: 'Make a job like it' }).click();
+  await page.getByRole('heading', { name: 'New job' }).waitFor();
+  noFaults();
+});
+
 test('nothing is wider than a telephone', async () => {
   const long = 'optimizer.schedule.warmup_of_the_learning_rate_in_steps';
   await server.call('POST', '/v1/jobs', commandJob('names', { search_space: { x: { type: 'float', min: 0, max: 1 }, [long]: { type: 'categorical', values: ['a', `${long}_b`] } } }));

@@ -5,7 +5,7 @@ import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, namedAfter, withField } from '../../src/data/documents.ts';
 import { frontOf } from '../../src/data/front.ts';
-import { furtherValuesOf, importanceWaitsFor, savedText, trainingOf, withinText } from '../../src/data/explain.ts';
+import { crowdedText, furtherValuesOf, importanceWaitsFor, savedText, trainingOf, withinText } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatDurationTick, formatNumber, formatShare, numberOf, roundDurations, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
@@ -395,6 +395,10 @@ test('constraints are told with how many trials are within', () => {
     withinText({ constraints } as Job, { trials_measured: 40, trials_violating: violating } as Costs);
   assert.equal(told([{ metric: 'size', min: null, max: 6 }], 3), 'size at most 6: 37 of 40 trials');
   assert.equal(told([{ metric: 'size', min: 1, max: 6 }, { metric: 'recall', min: 0.8, max: null }], 40), 'size from 1 to 6 and recall at least 0.8: 0 of 40 trials');
+});
+
+test('a crowded end of a range is told as on the command line', () => {
+  assert.equal(crowdedText({ parameter: 'eta', end: 'max', bound: 0.5, trials: 29, of: 30 }), 'eta = 0.5, its max: 29 of the best 30 trials lie within 2 % of it.');
 });
 
 test('what stopping saved may be nothing, no time, or less than training anew cost', () => {

@@ -4,7 +4,7 @@ import { ensemblePath, modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
-import { furtherValuesOf, savedText, trainingOf, units, withinText } from '../../data/explain.ts';
+import { crowdedText, furtherValuesOf, savedText, trainingOf, units, withinText } from '../../data/explain.ts';
 import { hasFolds } from '../../data/folds.ts';
 import { formatCount, formatDuration, formatNumber, formatShare, numberOf } from '../../data/numbers.ts';
 import { better } from '../../data/trials.ts';
@@ -202,6 +202,12 @@ export function Warnings({ store }: { store: JobStore }): JSX.Element | null {
           {failure.advice !== '' && <p>{failure.advice}</p>}
         </div>
       ))}
+      {summary.crowded_bounds.length > 0 && (
+        <div class="notice">
+          {summary.crowded_bounds.map((bound) => <p>{crowdedText(bound)}</p>)}
+          <p>Better ones may lie beyond: consider a wider range.{transport.live && <> <a href={hrefOf(['new'], { like: store.name })}>Make a job like it</a></>}</p>
+        </div>
+      )}
       {bad > 0 && (
         <div class="notice">
           <p>
