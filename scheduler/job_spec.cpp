@@ -31,6 +31,7 @@ void name_elsewhere(ObjectReader& reader) {
   reader.also_called("enqueue", {"points_to_evaluate", "initial_points", "baseline"});
   reader.also_called("objective.metric", {"metric"});
   reader.also_called("objective.goal", {"goal", "direction", "mode"});
+  reader.also_called("objective.constraints", {"constraints"});
   reader.also_called("scheduler.max_resource", {"max_resource"});
   reader.also_called("limits.max_trials", {"max_trials", "n_trials", "num_samples"});
   reader.also_called("limits.max_parallel_trials", {"max_parallel_trials"});
