@@ -153,6 +153,9 @@ struct SummaryInfo {
   std::int64_t trials_not_finite = 0;  // NaN or infinite
   std::int64_t first_not_finite = 0;   // the number of one, where there is one
   std::int64_t trials_violating = 0;   // of trials_measured: outside of the constraints
+
+  // No result is finite and meets the constraints.
+  bool none_counts() const { return trials_not_finite + trials_violating >= trials_measured; }
 };
 
 struct BestOfReplicas {

@@ -63,8 +63,7 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
 // Why there is no importance yet.
 std::string unknown_because(const JobSummary& summary) {
   const SummaryInfo& costs = summary.costs;
-  const bool none_counts = costs.trials_not_finite + costs.trials_violating >= costs.trials_measured;
-  if (!summary.importance_known || !none_counts)
+  if (!summary.importance_known || !costs.none_counts())
     return fmt::format("fewer than {} trials have a result at one rung, or nothing is tuned", kTrialsNeeded);
   return fmt::format("none of the {} with a result {}", format_count(costs.trials_measured, "trial"),
                      costs.trials_not_finite == 0  ? "meets the constraints"

@@ -462,7 +462,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_not_judged(console, summary);
   print_tensors(console, *answer, summary.job);
   print_crowded_bounds(console, summary.crowded_bounds);
-  if (summary.importance_known && console.terminal().interactive) {
+  if (summary.importance_known && !summary.costs.none_counts() && console.terminal().interactive) {
     console.field("importance", console.command("importance " + summary.job.name) + " says which parameters matter");
   }
   print_rungs(console, summary.plan, summary.job);

@@ -195,6 +195,22 @@ TEST_F(Commands, TheBestIsToldWithItsStandardErrorAndItsValueOnTheTestRows) {
   EXPECT_THAT(described(summary), HasSubstr("trial\t5\nrounds\t27\nstandard error\t0.0125\ntest\t0.7825\n"));
 }
 
+TEST_F(Commands, InATerminalImportanceIsOfferedWhereAResultCounts) {
+  Console terminal(Terminal{.seen = true, .interactive = true}, out_, err_, false);
+  const auto offers = [&](int violating) {
+    Json summary = example_summary();
+    summary["importance"] = {{"results", 20}, {"results_needed", 10}};
+    summary["summary"].update({{"trials_measured", 20}, {"trials_not_finite", 5}, {"trials_violating", violating}});
+    const std::string name = fmt::format("{}-violate", violating);
+    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
+    out_.str("");
+    EXPECT_TRUE(describe_job({api_, terminal}, name));
+    return out_.str().find("says which parameters matter") != std::string::npos;
+  };
+  EXPECT_TRUE(offers(14));
+  EXPECT_FALSE(offers(15));
+}
+
 TEST_F(Commands, InATerminalTheStandardErrorHasTwoDigits) {
   Json summary = example_summary();
   summary["best"]["trial"]["standard_error"] = 0.0124567;
