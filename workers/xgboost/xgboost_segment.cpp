@@ -134,34 +134,43 @@ class XgboostTraining::Segment {
   std::optional<SegmentResult> add_error_of_last(Metrics& metrics) {
     const auto value = find_metric(metrics, order_.objective_metric);
     if (spec_.keep_best || training_.resource() != order_.max_resource || !value) return std::nullopt;
-    const auto error = validation_error(training_.boosters_.whole(), training_.resource(), *value);
+    const auto wanted = wants_error_of(*value);
+    if (!wanted) return out_of_step(kExitInvalidParameters, wanted.error());
+    if (!*wanted) return std::nullopt;
+    const auto error = validation_error(training_.boosters_.whole(), training_.resource());
     if (!error) return out_of_step(kExitInvalidParameters, error.error());
     if (*error) metrics.emplace_back(order_.objective_metric + kStandardErrorEnding, **error);
     return std::nullopt;
   }
 
-  // In step: the standard error of what may become the job's best value, where that is of rows to validate on. Nothing: another
-  // trial is better, or there are folds, which have an error of their own.
-  Result<std::optional<double>> validation_error(XgboostBooster& model, std::int64_t rounds, double value) {
-    const WarmData& data = *training_.boosters_.data();
-    const bool measured = data.validation.handle() != nullptr && order_.objective_metric.starts_with("validation-");
-    if (!measured) return std::optional<double>();
+  // In step: whether a value is of rows to validate on, and may become the job's best. Folds have an error of their own.
+  Result<bool> wants_error_of(double value) {
+    const bool measured = training_.boosters_.data()->validation.handle() != nullptr;
+    if (!measured || !order_.objective_metric.starts_with("validation-")) return false;
     // What was the best when each rank was told may differ.
     const auto wanted = communicator_.allreduce_max({order_.betters(value, order_.best_value) ? 1U : 0U});
     if (!wanted) return wanted.error();
-    if (wanted->front() == 0) return std::optional<double>();
-    return bootstrap_error(model, static_cast<int>(rounds) - 1, {"validation", &data.validation}, order_.objective_metric);
+    return wanted->front() != 0;
+  }
+
+  Result<std::optional<double>> validation_error(XgboostBooster& model, std::int64_t rounds) {
+    const EvaluationSet set{"validation", &training_.boosters_.data()->validation};
+    return bootstrap_error(model, static_cast<int>(rounds) - 1, set, order_.objective_metric);
   }
 
   // Where a segment ends, in step: what else is known of what model.ubj is to be.
   std::optional<SegmentResult> measure_model() {
     if (!spec_.keep_best) return measure_test(training_.boosters_.whole(), training_.resource());
     if (!training_.best_.betters_lower_rungs(order_)) return std::nullopt;
+    const auto wanted = wants_error_of(training_.best_.value(order_));
+    if (!wanted) return out_of_step(kExitInvalidParameters, wanted.error());
+    if (!*wanted && training_.boosters_.data()->test.handle() == nullptr) return std::nullopt;
     const std::int64_t rounds = training_.best_.round();
     auto model = training_.boosters_.whole().first(static_cast<int>(rounds));
     if (!model) return out_of_step(kExitInvalidParameters, model.error());
     if (auto fault = measure_test(*model, rounds)) return fault;
-    const auto error = validation_error(*model, rounds, training_.best_.value(order_));
+    if (!*wanted) return std::nullopt;
+    const auto error = validation_error(*model, rounds);
     if (!error) return out_of_step(kExitInvalidParameters, error.error());
     error_of_best_ = *error;
     return std::nullopt;
