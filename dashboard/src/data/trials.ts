@@ -46,9 +46,9 @@ export function valueOf(row: TrialRow): number | null {
 }
 
 // As the server ranks them, what comes first whatever its value: 0 what counts, 1 a value of fewer folds, 2 what breaks constraints.
-export function standingOf(row: TrialRow, job: Pick<JobDetail, 'max_resource' | 'spec'>): number {
-  if (row.violation > 0) return 2;
-  return row.objectiveResource < job.max_resource && hasFewerFoldsBelow(job.spec) ? 1 : 0;
+export function standingIn(job: Pick<JobDetail, 'max_resource' | 'spec'>): (row: TrialRow) => number {
+  const fewerBelow = hasFewerFoldsBelow(job.spec);
+  return (row) => (row.violation > 0 ? 2 : fewerBelow && row.objectiveResource < job.max_resource ? 1 : 0);
 }
 
 function resultOf(row: TrialRow): Result[] {

@@ -9,7 +9,7 @@ import { crowdedText, furtherValuesOf, importanceWaitsFor, savedText, trainingOf
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatCount, formatDuration, formatDurationTick, formatNumber, formatShare, numberOf, roundDurations, tickFormat } from '../../src/data/numbers.ts';
 import { planNotes } from '../../src/data/plan.ts';
-import { rowOfTrial, standingOf, type Told } from '../../src/data/trials.ts';
+import { rowOfTrial, standingIn, type Told } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
@@ -158,7 +158,7 @@ test('values of fewer folds are no part of the best so far once there is one of 
   assert.deepEqual([found.steps, found.anywhere, found.points].map((list) => list.map((one) => one.trial)), [[1, 2], [1, 2], [1, 2]]);
   assert.deepEqual(bestSoFar([lower], job, 'time', 10).steps.map((step) => step.trial), [0], 'there is no other yet');
   assert.deepEqual(bestSoFar(rows, judged('maximize', 9, false, 5), 'time', 10).anywhere.map((step) => step.trial), [1, 0], 'all rungs have as many');
-  const column = { value: (index: number) => rows[index]?.objective ?? null, standing: (index: number) => standingOf(rows[index] ?? lower, job) } as Column;
+  const column = { value: (index: number) => rows[index]?.objective ?? null, standing: (index: number) => standingIn(job)(rows[index] ?? lower) } as Column;
   assert.deepEqual(sortedRows([0, 1, 2, 3], column, true), [2, 1, 0, 3]);
   assert.deepEqual(sortedRows([0, 1, 2, 3], column, false), [1, 2, 0, 3]);
 });

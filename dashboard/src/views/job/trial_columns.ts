@@ -1,7 +1,7 @@
 // The columns that the table of trials can have.
 import type { JobDetail, ParameterValue } from '../../api/shapes.ts';
 import { formatDuration, formatValue } from '../../data/numbers.ts';
-import { standingOf, type TrialTable } from '../../data/trials.ts';
+import { standingIn, type TrialTable } from '../../data/trials.ts';
 
 export type CellValue = ParameterValue | null;
 
@@ -31,7 +31,8 @@ export function keepsBest(job: JobDetail): boolean {
 
 export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
   const row = (index: number): TrialTable['rows'][number] => table.rows[index] as TrialTable['rows'][number];
-  const standing = (index: number): number => standingOf(row(index), job);
+  const standingOf = standingIn(job);
+  const standing = (index: number): number => standingOf(row(index));
   const parameters = [...table.parameters].map(([name, column], place) => {
     const numeric = typeof column.find((value) => value !== null) === 'number';
     const width = Math.max(110, Math.min(200, 9 * name.length + 24));
