@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "objectives.hpp"
 
@@ -428,16 +429,22 @@ TEST(Importance, OfOneParameterShowsTheForestsPredictionsAndHowMuchTheyExplain) 
   EXPECT_NEAR(importance->explained, 1 - left / all, 1e-9);
 }
 
-TEST(Importance, IsOfTheHighestLevelWhoseResultsMeetTheConstraints) {
-  const SearchSpace space = cube();
+// 60 trials whose cost at the lower level, 1, is `a`; at the upper one, 9, they have the `loss` of their number and their `a`.
+History job_of_two_levels(const SearchSpace& space, const std::function<Loss(int, double)>& loss) {
   History history({1, 9});
   const auto sampler = make_sampler({.type = SamplerType::random, .seed = 4}, space);
   for (int trial = 0; trial < 60; ++trial) {
     history.add_trial(sampler->suggest(trial, history));
     const double a = number(history.trials().back().configuration, "a");
     history.add_result(trial, 1, Loss(a, 0));
-    history.add_result(trial, 9, Loss(a, 0.5));
+    history.add_result(trial, 9, loss(trial, a));
   }
+  return history;
+}
+
+TEST(Importance, IsOfTheHighestLevelWhoseResultsMeetTheConstraints) {
+  const SearchSpace space = cube();
+  const History history = job_of_two_levels(space, [](int, double a) { return Loss(a, 0.5); });
   const auto importance = importance_of(space, history);
   ASSERT_TRUE(importance);
   EXPECT_EQ(importance->resource, 1);
@@ -447,14 +454,8 @@ TEST(Importance, IsOfTheHighestLevelWhoseResultsMeetTheConstraints) {
 
 TEST(Importance, IsOfALevelWhereSomeResultIsFiniteAndMeetsTheConstraints) {
   const SearchSpace space = cube();
-  History history({1, 9});
-  const auto sampler = make_sampler({.type = SamplerType::random, .seed = 4}, space);
-  for (int trial = 0; trial < 60; ++trial) {
-    history.add_trial(sampler->suggest(trial, history));
-    const double a = number(history.trials().back().configuration, "a");
-    history.add_result(trial, 1, Loss(a, 0));
-    history.add_result(trial, 9, trial % 2 == 0 ? Loss(std::nan(""), 0) : Loss(a, 0.5));
-  }
+  const History history =
+      job_of_two_levels(space, [](int trial, double a) { return trial % 2 == 0 ? Loss(std::nan(""), 0) : Loss(a, 0.5); });
   const auto importance = importance_of(space, history);
   ASSERT_TRUE(importance);
   EXPECT_EQ(importance->resource, 1);
